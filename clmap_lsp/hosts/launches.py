@@ -309,6 +309,7 @@ class _Runs:
             self.handlers["own " + name] = own_wrapper(name, dict(roles))
         self.entered: set[tuple[str, int]] = set()
         self.raised: list[Raised] = []
+        self.sized: set[tuple[str, int]] = set()
         self.starts = 0
         self.is_spent = False
         self.covered: set[str] = set()
@@ -364,6 +365,7 @@ class _Runs:
         if (function.path, function.row) not in self.entered:
             return False
         reached = {it.row for it in self.raised if it.path == function.path}
+        reached |= {row for path, row in self.sized if path == function.path}
         return function.path.endswith(".py") or rows_of(function, self._names(function.path)) <= reached
 
     def _make_kernels(self) -> None:
@@ -639,6 +641,7 @@ class _Runs:
     def _keep(self, interpreter: Interpreter) -> None:
         self.entered |= interpreter.entered
         self.raised += interpreter.launches
+        self.sized |= interpreter.sized
 
 
 def _programs(functions: Iterable[Function], files: Sequence[str]) -> list[Function]:

@@ -532,7 +532,8 @@ def _ndrange_of_dim(interpreter: Interpreter, call: Call, values: list[Value]) -
     )
 
 
-def _enqueue_args(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+def _enqueue_args(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    interpreter.sized.add((interpreter.path, call.row))
     ranges = values[1:]
     while len(ranges) > 1 and not isinstance(ranges[0], (Sizes, Number)) and not _is_range(ranges[0]):
         if len(ranges) <= 2 and isinstance(ranges[1], RunTime):
@@ -782,7 +783,8 @@ def _set_attribute(interpreter: Interpreter, _call: Call, values: list[Value]) -
 
 def _made_object(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """`std::make_unique<T>(…)`, `std::make_shared<T>(…)`."""
-    wanted = call.template[0].rpartition("::")[2] if call.template else ""
+    whole, angle, given = call.template[0].partition("<") if call.template else ("", "", "")
+    wanted = whole.rpartition("::")[2] + angle + given
     own = interpreter.made(wanted, call, values)
     if own is not None or not wanted:
         return own

@@ -47,6 +47,8 @@ _FAR_LAUNCH = 4
 """Folders between a kernel file and a host file that launches from it."""
 _MAX_INCLUDED = 64
 """Headers that include each other, one in the next."""
+_MAX_BASES = 5
+"""Classes above a class that are looked at."""
 _MAX_CALLED = 200
 """Functions below one that are asked what they write."""
 _MAX_MEANT = 16
@@ -61,6 +63,8 @@ _LAUNCH = re.compile(
 )
 _HINTS = ("ktt::", "cltune::", "nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_MAKES = re.compile(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(?:\w+::)*(\w+)")
+_MADE_BY = re.compile(r"\b(\w+)(?:<[^<>;{}()\n]{0,80}>)?::~?\1\s*\(")
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
@@ -376,12 +380,31 @@ class HostProject:
         if not _USES.search(compiled.text):
             # All launches are compiled out: let those in that a single option of the build would let in.
             missing = {name: "1" for line, names in compiled.left_out if _USES.search(line) for name in names}
+            missing = missing or self._making_launchers(compiled)
             if missing:
                 compiled = self._compiled(path, text, {**self.defined, **missing})
         written = with_plain_arguments(compiled.text, compiled.macros)
         module = read_c(with_semicolons(written, compiled.macros), path)
         file = HostFile(module, compiled.macros, tuple(compiled.includes), tuple(compiled.ended))
         return replace(file, module=unfolded(module, file.macro))
+
+    def _making_launchers(self, compiled: Compiled) -> dict[str, str]:
+        """Return the macros without which a file makes no object of a class that launches, though it may."""
+        made = [
+            (match[1] or match[2], names)
+            for line, names in compiled.left_out
+            for match in _MAKES.finditer(line)
+            if names
+        ]
+        wanted = {name for name, _ in made} & self._launching_classes if made else frozenset()
+        wanted = {it for it in wanted if not re.search(rf"\b{it}\b", compiled.text)}
+        return {it: "1" for name, names in made if name in wanted for it in names}
+
+    @lazy_property
+    def _launching_classes(self) -> frozenset[str]:
+        """Classes of C++ of which files that launch define constructors or destructors."""
+        texts = (self.text(it) or "" for it in self.launching_files if not _is_python(it))
+        return frozenset(it for text in texts for it in _MADE_BY.findall(text))
 
     def _compiled(self, path: str, text: str, defined: Mapping[str, str]) -> Compiled:
         from clmap_lsp.hosts.macros import compile_lines
@@ -553,6 +576,14 @@ class HostProject:
         alias = (self.type_named(name, near) or "").removeprefix("struct ").strip()
         return self.class_named(alias, near) if alias.isidentifier() and alias != name else None
 
+    def is_virtual(self, owner: str, name: str, near: str, depth: int = 0) -> bool:
+        """Tell whether a class of C++ or one of its bases says that a method is virtual."""
+        cls = self.class_named(owner, near) if depth < _MAX_BASES else None
+        if cls is None:
+            return False
+        bases = (it for it in cls.bases if it != owner)
+        return name in cls.virtual or any(self.is_virtual(it, name, near, depth + 1) for it in bases)
+
     def type_named(self, name: str, near: str) -> str | None:
         """Return what a `typedef` calls a name."""
         cache = self._type_named
@@ -703,8 +734,11 @@ class HostProject:
     def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
         """Return the functions that a name in a function may mean, whatever it is called on."""
         found = self.functions(name, function.path) or self._operators.get(name, [])
-        own = self.class_named(function.owner, function.path) if function.owner else None
-        is_virtual = own is not None and name in own.virtual
+        is_virtual = any(
+            it.owner and self.is_virtual(it.owner, name, it.path)
+            for it in (function, *found[:1])
+            if not _is_python(it.path)
+        )
         if not is_virtual and (name != function.name or not function.owner):
             return found
         # A method that calls the one of its name of another object, a function, or what overrides a method.

@@ -140,3 +140,81 @@ int main() {
 """,
     )
     assert found == [("narrow", 128, 255)]
+
+
+def test_a_class_that_only_an_option_of_the_build_makes_is_followed_through_its_templates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "base.h").write_text(
+        """\
+template <class T> class Filler {
+ public:
+  virtual void fill() = 0;
+  virtual ~Filler() {}
+};
+"""
+    )
+    (tmp_path / "opencl_filler.h").write_text(
+        """\
+#include "base.h"
+template <class T> class OpenCLFiller : public Filler<T> {
+  cl::KernelFunctor<cl::Buffer, int> *kernel;
+  size_t count;
+ public:
+  OpenCLFiller(size_t count);
+  void fill() override;
+};
+"""
+    )
+    (tmp_path / "opencl_filler.cpp").write_text(
+        """\
+#include "opencl_filler.h"
+template <class T> OpenCLFiller<T>::OpenCLFiller(size_t count) : count{count} {
+  kernel = new cl::KernelFunctor<cl::Buffer, int>(program, sizeof(T) == 8 ? "wide" : "narrow");
+}
+template <class T> void OpenCLFiller<T>::fill() {
+  (*kernel)(
+    cl::EnqueueArgs(queue, cl::NDRange(count)),
+    buffer, (int)sizeof(T)
+  );
+}
+"""
+    )
+    (tmp_path / "other_filler.cpp").write_text(
+        """\
+#include "base.h"
+template <class T> class OtherFiller : public Filler<T> {
+ public:
+  void fill() override { std::fill(values.begin(), values.end(), T()); }
+};
+"""
+    )
+    (tmp_path / "choice.h").write_text(
+        """\
+#if defined(WITH_OPENCL)
+#include "opencl_filler.h"
+#elif defined(WITH_OTHER)
+#include "other_filler.h"
+#endif
+template <typename T, typename... Args> std::unique_ptr<Filler<T>> make_filler(Args... args) {
+#if defined(WITH_OPENCL)
+  return std::make_unique<OpenCLFiller<T>>(args...);
+#elif defined(WITH_OTHER)
+  return std::make_unique<OtherFiller<T>>(args...);
+#endif
+}
+"""
+    )
+    found = launched(
+        tmp_path,
+        capsys,
+        """\
+#include "choice.h"
+template <typename T> void run() {
+  std::unique_ptr<Filler<T>> filler = make_filler<T>(4096);
+  filler->fill();
+}
+int main() { run<double>(); }
+""",
+    )
+    assert found == [("wide", 4096, 8)]

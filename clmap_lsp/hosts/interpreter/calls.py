@@ -487,14 +487,8 @@ class Interpreter(Flow):
         running = self.frame.function.owner
         if made is None or made == running or callee.scope or not self._is_base(running, made, 0):
             return None
-        is_virtual = self._is_virtual(running, callee.name) or self._is_virtual(made, callee.name)
+        is_virtual = any(self.project.is_virtual(it, callee.name, self.path) for it in (running, made))
         return self.method(made, callee.name) if is_virtual else None
-
-    def _is_virtual(self, owner: str, name: str, depth: int = 0) -> bool:
-        cls = self.project.class_named(owner, self.path) if depth < _MAX_BASES else None
-        if cls is None:
-            return False
-        return name in cls.virtual or any(self._is_virtual(it, name, depth + 1) for it in cls.bases)
 
     def _specialised(self, functions: Sequence[Function], given: Sequence[str]) -> Sequence[Function]:
         """Return the functions that are written for some template arguments, else those for any."""
@@ -584,11 +578,15 @@ class Interpreter(Flow):
 
     def made(self, wanted: str, call: Call, values: list[Value]) -> Value | None:
         """Return a new object of a class of the project; `None` where there is none of that name."""
-        cls = self.project.class_named(wanted, self.path) if wanted else None
+        name, _, given = wanted.partition("<")
+        cls = self.project.class_named(name.strip(), self.path) if wanted else None
         if cls is None:
             return None
         place = self.fresh("n", call)
         self.calling = call.row, call.text
+        self.give_types(
+            place, cls, [it.strip() for it in given.rstrip("> ").split(",")] if given else call.template
+        )
         self.construct(place, cls, values, call.arguments, call.keywords)
         return Pointer(place)
 
@@ -671,6 +669,7 @@ class Interpreter(Flow):
         blocks, self.blocks = self.blocks, []
         try:
             self._templates(function, shown or deduced)
+            self._class_types(this)
             for parameter, value, place in given:
                 if place is not None:
                     frame.names[parameter.name] = place
@@ -746,6 +745,14 @@ class Interpreter(Flow):
         for extra in frame.rest if "va_start" not in called_names(function) else ():
             if isinstance(extra, Pointer) and not is_handle(extra):
                 self.open_at(extra.place)
+
+    def _class_types(self, this: Value | None) -> None:
+        """Declare what stands for the template parameters of an object's class."""
+        given = self.given_types.get(this.place, {}) if isinstance(this, Pointer) else {}
+        for name, value in given.items():
+            place = self._declare(name, "")
+            if self.store is not None:
+                self.store[place] = value
 
     def _deduced(self, name: str, function: Function, exprs: Sequence[Expr]) -> Value:
         """Return the type that arguments give a template parameter, as far as variables are declared."""

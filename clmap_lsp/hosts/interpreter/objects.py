@@ -196,6 +196,7 @@ class Objects(Names):
         if cls is not None:
             values = [self.value(it) for it in arguments or ()]
             self.calling = declare.row, declare.name
+            self.give_types(place, cls, declare.template)
             self.construct(place, cls, values, tuple(arguments or ()))
         elif arguments:
             if len(arguments) == 1:
@@ -233,6 +234,19 @@ class Objects(Names):
             if it.startswith(source.place + "["):
                 self.objects[place + it[len(source.place) :]] = cls
         return True
+
+    def give_types(self, place: str, cls: Class, texts: Sequence[str]) -> None:
+        """Note what an object's class is given for its template parameters, and what its bases are."""
+        given = {
+            name: self.value(self.project.expression(it))
+            for name, it in zip(cls.templates, texts, strict=False)
+        }
+        for base, of_base in zip(cls.bases, cls.base_templates, strict=False) if given else ():
+            known = self.project.class_named(base, self.path)
+            for name, it in zip(known.templates if known is not None else (), of_base, strict=False):
+                given.setdefault(name, given.get(it, RunTime(it)))
+        if given:
+            self.given_types[place] = given
 
     def construct(
         self,

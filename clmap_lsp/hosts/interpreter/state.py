@@ -138,6 +138,8 @@ class State(ABC):
         self.launches: list[Raised] = []
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run, by file and row."""
+        self.sized: set[tuple[str, int]] = set()
+        """File and row of calls that make the sizes of a launch, such as that of `cl::EnqueueArgs`."""
         self.frames: list[Frame] = []
         self.types: dict[str, str] = {}
         """Types of places, as text."""
@@ -148,6 +150,8 @@ class State(ABC):
         """Arrays that are lists of C++, which are copied where they are given by value."""
         self.objects: dict[str, str] = {}
         """Classes of places that hold an object of the project's own."""
+        self.given_types: dict[str, Mapping[str, Value]] = {}
+        """By the place of an object of a class template: what its parameters stand for."""
         self.callbacks: dict[tuple[str, int], Function] = {}
         """Functions of C that were handed to ones which are not known: these may call them later."""
         self.counting: set[tuple[str, int]] = set()
