@@ -249,8 +249,9 @@ def _build_method(interpreter: Interpreter, call: Call, values: list[Value]) -> 
     for place in places:
         if options is not None:
             _set_options(interpreter, place, options)
-    if is_program(owner) and interpreter.path.endswith(".py"):  # In C++ it gives an error code.
-        return owner
+    if interpreter.path.endswith(".py"):  # In C++ it gives an error code.
+        among = owner.values if isinstance(owner, Alternatives) else (owner,)
+        return owner if any(map(is_program, among)) else None
     return RunTime("CL_SUCCESS", 0) if places or is_program(owner) else None
 
 

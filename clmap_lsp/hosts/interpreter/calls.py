@@ -125,6 +125,8 @@ class Interpreter(Flow):
             self._outermost(function.body)
             if function.name == "main" and self.callbacks:
                 self._run_callbacks(frame)
+            if len(self.gone) < len(self.generators):
+                self._go_on(frame)
             if self.enclosing and function.path.endswith(".py"):
                 self._run_inner(frame)
             if self.idle:
@@ -159,6 +161,14 @@ class Interpreter(Flow):
         for function in list(self.callbacks.values()):
             self.store = before.copied() if before is not None else None
             self.call(function, [RunTime(it.name) for it in function.parameters])
+
+    def _go_on(self, start: Frame) -> None:
+        """Run generators that nothing went through: whoever is given them may do so later on."""
+        before, after = self.store, self._at_the_end(start)
+        for identity in [it for it in self.generators if it not in self.gone]:
+            self.store = after.copied() if after is not None else None
+            self.gone_through(Generated(self.generators[identity].function.name, identity))
+        self.store = before
 
     def _at_the_end(self, frame: Frame) -> Store | None:
         """Return what holds behind all ways out of a call."""

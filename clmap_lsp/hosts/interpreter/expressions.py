@@ -202,6 +202,7 @@ class Expressions(Objects):
         held = self.generators.get(generated.identity)
         if held is None or self.store is None or any(it.function is held.function for it in self.frames):
             return RunTime(generated.name)
+        self.gone.add(generated.identity)
         frame = replace(held, returns=[], calls={}, yielded=[])
         self.run_body(frame)
         for _, store in reversed(frame.returns):

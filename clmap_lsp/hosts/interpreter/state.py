@@ -187,6 +187,8 @@ class State(ABC):
         self.lambdas: dict[int, Closure] = {}
         self.generators: dict[int, Frame] = {}
         """By identity: calls of generators that run when they are gone through."""
+        self.gone: set[int] = set()
+        """Those of them that were gone through."""
         self.defaults: dict[tuple[str, int], Mapping[str, Value]] = {}
         """By file and row: the defaults of Python's functions, as they were where it was defined."""
         self.distorted: set[tuple[str, int]] = set()
