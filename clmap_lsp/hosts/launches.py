@@ -826,6 +826,9 @@ def _nearest_defined(
     if found is None:
         return [_Defined(None, 0, ())]
     as_near = [it for it in known if distance(it, near) == distance(found, near)]
+    if raised.entry and len(as_near) > 1:  # Programs beside each other that share what launches.
+        least = min(distance(it, raised.entry) for it in as_near)
+        as_near = [it for it in as_near if distance(it, raised.entry) == least]
     if len(as_near) > _MAX_AS_NEAR:
         return [_Defined(None, 0, ())]
     return [_Defined(it, 0, known[it].kernel.parameters) for it in sorted(as_near)]

@@ -442,6 +442,7 @@ def launch(
             interpreter.frame.function.owner,
             is_likely,
             Null() if offset is None else offset,
+            interpreter.frames[0].function.path,
         )
         interpreter.launches.append(raised)
 

@@ -63,6 +63,8 @@ _LAUNCH = re.compile(
 )
 _HINTS = ("ktt::", "cltune::", "nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_NAMESPACES = re.compile(r"\bnamespace\s+(?:\w+::)*(\w+)\s*\{")
+_CLASSES = re.compile(r"\b(?:class|struct|union)\s+(\w+)")
 _MAKES = re.compile(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(?:\w+::)*(\w+)")
 _MADE_BY = re.compile(r"\b(\w+)(?:<[^<>;{}()\n]{0,80}>)?::~?\1\s*\(")
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
@@ -385,8 +387,20 @@ class HostProject:
                 compiled = self._compiled(path, text, {**self.defined, **missing})
         written = with_plain_arguments(compiled.text, compiled.macros)
         module = read_c(with_semicolons(written, compiled.macros), path)
+        module = replace(module, functions=tuple(self._of_namespaces(module, compiled)))
         file = HostFile(module, compiled.macros, tuple(compiled.includes), tuple(compiled.ended))
         return replace(file, module=unfolded(module, file.macro))
+
+    def _of_namespaces(self, module: Module, compiled: Compiled) -> Iterator[Function]:
+        """Yield a file's functions: `size_t name::count()` is none of a class where `name` is a namespace."""
+        owners = {it.owner for it in module.functions if it.owner not in module.classes} - {""}
+        texts = [compiled.text, *(self.text(it) or "" for it in compiled.includes if owners)]
+        spaces = {it for text in texts for it in _NAMESPACES.findall(text) if owners}
+        spaces = (owners & spaces) - {it for text in texts for it in _CLASSES.findall(text)}
+        for it in module.functions:
+            is_free = it.owner in spaces
+            space = "::".join(filter(None, (it.namespace, it.owner)))
+            yield replace(it, owner="", namespace=space) if is_free else it
 
     def _making_launchers(self, compiled: Compiled) -> dict[str, str]:
         """Return the macros without which a file makes no object of a class that launches, though it may."""

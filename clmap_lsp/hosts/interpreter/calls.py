@@ -429,12 +429,13 @@ class Interpreter(Flow):
             return self.overload(operators, values), Pointer(held_at)
         match callee:
             case Name(name):
-                held = self.named(name) if self._is_local(name) else None
+                is_hidden = not callee.scope and self._is_local(name)
+                held = self.named(name) if is_hidden else None
                 if isinstance(held, Routine):
                     return self._held(held, values)
                 if isinstance(held, Pointer) and held.place in self.objects:
                     return self.method(self.objects[held.place], "__call__"), held
-                if is_handle(held) or self.types.get(self.frame.names.get(name, "")):
+                if is_hidden and (is_handle(held) or self.types.get(self.frame.names.get(name, ""))):
                     return None, None  # A variable hides functions of its name.
                 named = self._static_method(callee, values)
                 if named is not None:

@@ -81,6 +81,8 @@ class Raised:
     is_likely: bool = False
     """It only reads like a launch: of a field that is perhaps a kernel."""
     offset: Value = field(default_factory=Null)
+    entry: str = ""
+    """The file of the function that the run started with."""
 
 
 @dataclass(slots=True)
