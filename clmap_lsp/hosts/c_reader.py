@@ -223,8 +223,10 @@ class _Reader(TreeReader):
             if it.type in ("type_identifier", "qualified_identifier", "template_type")
         )
         is_union = node.type == "union_specifier"
-        names, given = tuple(map(_last_name, bases)), tuple(map(_template, bases))
-        self.classes[name] = Class(name, tuple(fields), names, is_union, frozenset(virtual), templates, given)
+        names, of_bases = tuple(map(_last_name, bases)), tuple(map(_template, bases))
+        self.classes[name] = Class(
+            name, tuple(fields), names, is_union, frozenset(virtual), templates, of_bases
+        )
 
     def _function(self, node: Node, owner: str) -> None:
         declarator = node.child_by_field_name("declarator")

@@ -138,14 +138,17 @@ def _with_included(interpreter: Interpreter, source: Text | Alternatives) -> Tex
 def _split_at_includes(
     interpreter: Interpreter, part: str | Value | FileText
 ) -> Iterator[str | Value | FileText]:
+    if not isinstance(part, str):
+        yield part
+        return
     behind = 0
-    for match in _INCLUDED.finditer(part) if isinstance(part, str) else ():
+    for match in _INCLUDED.finditer(part):
         found = interpreter.project.kernel_file(match[1], interpreter.path)
         if found is not None and PurePath(found).suffix.lower() in KERNEL_SUFFIXES:
             yield part[behind : match.start()]
             yield FileText(match[1])
             behind = match.end()
-    yield part[behind:] if isinstance(part, str) else part
+    yield part[behind:]
 
 
 def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
