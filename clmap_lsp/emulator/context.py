@@ -114,6 +114,11 @@ class Context:
         """Stands where variables get their first values."""
         return self.entry if self.item is None else self.item
 
+    @property
+    def steady(self) -> ir.IRBuilder:
+        """Stands where a work-item's frame is known, once for all that it does."""
+        return self.fresh
+
     # ------------------------------------------------------------------------------------------- blocks
 
     def block(self, name: str) -> ir.Block:
@@ -180,8 +185,8 @@ class Context:
         """Load a word of the frame that does not change while a work-item runs, once."""
         return self._once(
             ("frame", index),
-            lambda: self.entry.load(
-                self.entry.gep(self.frame, [ir.Constant(I64, index)], source_etype=I64), typ=I64
+            lambda: self.steady.load(
+                self.steady.gep(self.frame, [ir.Constant(I64, index)], source_etype=I64), typ=I64
             ),
         )
 

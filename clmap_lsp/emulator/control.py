@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context
-from clmap_lsp.emulator.layout import BRANCH_TABLES, COUNTERS
+from clmap_lsp.emulator.layout import BRANCH_TABLES, COUNTERS, F_MEMORY, F_OPERATIONS
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER
 from clmap_lsp.locality.branches import HISTORY
@@ -82,6 +82,15 @@ class Counters:
         self.suspension = suspension
         self.plan = ControlPlan()
         self._current: Counter[str] | None = None
+        self._lengths: list[ir.Value] = []
+        """What the work-item executed since the last barrier: operations, and those that load or store."""
+        self._weights: list[tuple[ir.Constant, ir.Constant]] = []
+        """Of each stretch, what it adds to them: known once all of it was emitted."""
+
+    def settle(self) -> None:
+        """Put in how much the stretches weigh."""
+        for weights, stretch in zip(self._weights, self.plan.stretches, strict=True):
+            weights[0].constant, weights[1].constant = stretch.total(), memory_operations(stretch)
 
     def enter(self) -> None:
         """A new stretch starts; its counter is made once there is something to count."""
@@ -110,8 +119,16 @@ class Counters:
             self.plan.stretches.append(self._current)
             self.plan.widths.append(Counter())
             self._increment(COUNTERS, ir.Constant(I64, len(self.plan.stretches) - 1))
+            self._lengthen()
         self._current[name] += 1
         self.plan.widths[-1][lanes] += 1
+
+    def _lengthen(self) -> None:
+        builder = self.ctx.builder
+        self._lengths = self._lengths or [self.suspension.shared(it) for it in (F_OPERATIONS, F_MEMORY)]
+        self._weights.append((ir.Constant(I64, 0), ir.Constant(I64, 0)))
+        for slot, weight in zip(self._lengths, self._weights[-1], strict=True):
+            builder.store(builder.add(builder.load(slot, typ=I64), weight), slot)
 
     def _increment(self, table: int, index: ir.Value) -> None:
         builder = self.ctx.builder

@@ -328,6 +328,7 @@ def _run(job: JitRun) -> None:
     while True:
         words[at.FUEL] = fuel
         status = native(address)
+        job.state.weigh()
         job.steps += max(fuel - int(words[at.FUEL]), 0)
         if status == at.FINISHED:
             break

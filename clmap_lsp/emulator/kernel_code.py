@@ -1,7 +1,8 @@
 """From a kernel to the LLVM module of its work-item function.
 
-The function is `i64 kernel(state, frame)`: it runs one work-item from where its frame says until it waits or
-ends, and returns one of the statuses of `layout.py`.
+The function is `i64 kernel(state, frame, count)`: it runs so many work-items, whose frames lie side by side,
+one after the other from where its frame says until it waits or ends. It returns one of the statuses of
+`layout.py`, that of the last one that ran; OUT_OF_FUEL if it did not come to all of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.plan import Plan, make_plan
 from clmap_lsp.emulator.statements import Statements
 from clmap_lsp.emulator.suspension import Suspension
+from clmap_lsp.emulator.turns import Turns
 from clmap_lsp.emulator.types import I1, I64, POINTER, llvm_type, zero
 from clmap_lsp.source.ir import Kernel, Variable, VariableKind, walk
 from clmap_lsp.source.span import Span
@@ -48,12 +50,13 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     """Return the LLVM module of a kernel as text."""
     plan = make_plan(kernel)
     module = ir.Module(name="kernel", context=ir.Context())
-    function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "kernel")
-    entry_block = function.append_basic_block("entry")
+    function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64]), "kernel")
+    turns = Turns(function)
     dispatch = function.append_basic_block("dispatch")
-    entry = ir.IRBuilder(entry_block)
-    state, frame = function.args
-    ctx = Context(plan, options, module, function, ir.IRBuilder(dispatch), entry, state, frame)
+    ctx = Context(
+        plan, options, module, function, ir.IRBuilder(dispatch), turns.entry, function.args[0], turns.frame
+    )
+    ctx.item = turns.item
     ctx.places.extend(_site_spans(kernel))
     suspension = Suspension(ctx)
     root_key = suspension.new_word("key")
@@ -68,8 +71,9 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     if not ctx.builder.block.is_terminated:
         ctx.builder.branch(suspension.finish)
     statements.finish_labels()
+    counters.settle()
     saved = suspension.close(dispatch)
-    entry.branch(dispatch)
+    turns.close(ctx, suspension, dispatch)
     for block in function.blocks:
         if not block.is_terminated:
             ir.IRBuilder(block).branch(suspension.finish)

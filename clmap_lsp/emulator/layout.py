@@ -169,6 +169,8 @@ E_INIT = 7
 """For private objects the offset of their initialisation shadow inside the frame, or 0."""
 E_NOINIT = 8
 """1 for a global buffer whose elements the host never wrote."""
+E_GRANULE = 9
+"""Log2 of the bytes that a cell of the shadow stands for."""
 ENTRY_WORDS = 10
 
 KIND_NULL, KIND_GLOBAL, KIND_CONSTANT, KIND_LOCAL, KIND_PRIVATE = range(5)
@@ -321,6 +323,8 @@ SYNC_WIDTH = 200
 """Work-items, in a row, that are taken to run in lockstep; 0 for none."""
 STEP_AT = 201
 """In lockstep, 1 + where the work-items stand that are making a step; 0 between steps."""
+STOPPED_AT = 223
+"""The work-item that used up the fuel, as its number in the group."""
 SUB_ROWS = 203
 """Parts of rows, one for each SIMD group, that were taken out of the rings."""
 STEP_ITEM = 202

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator import layout as at
-from clmap_lsp.emulator.address_space import AddressSpaceMap
+from clmap_lsp.emulator.address_space import AddressSpaceMap, Buffer
 from clmap_lsp.emulator.control import TABLE_WORDS, memory_operations
 from clmap_lsp.emulator.kernel_code import SCALAR_BYTES, KernelCode
 from clmap_lsp.emulator.settings import EmulationSettings
@@ -75,10 +75,7 @@ def plan_sizes(
     frame = -(-(code.saved_bytes + 2 * space.private_bytes + 64) // 64) * 64
     # One row fits beside a full table of matched requests even if all of its lanes have diverged.
     slack = (rows + code.plan.max_events) * n_subs + _SIMT_SLOTS + items
-    granule = code.plan.granule
-    watched = sum(
-        -(-it.size // granule) + 1 for it in space.buffers if watches(code, it.plan.number, settings, space)
-    )
+    watched = sum(_cells(code, it) for it in space.buffers if watches(code, it.plan.number, settings, space))
     return Sizes(
         items,
         width,
@@ -90,6 +87,11 @@ def plan_sizes(
         _power_of_two(max(1 << 17, 4 * slack)),
         watched,
     )
+
+
+def _cells(code: KernelCode, buffer: Buffer) -> int:
+    """Return the cells of a watched buffer's shadow."""
+    return -(-buffer.size // code.plan.granules[buffer.plan.number]) + 1
 
 
 def watches(code: KernelCode, number: int, settings: EmulationSettings, space: AddressSpaceMap) -> bool:
@@ -195,6 +197,7 @@ class MachineState:
             entry[at.E_SIZE], entry[at.E_TRACE] = buffer.size, buffer.trace
             entry[at.E_KIND], entry[at.E_GROUP_STEP] = buffer.plan.kind, buffer.group_step
             entry[at.E_NOINIT] = int(buffer.unwritten)
+            entry[at.E_GRANULE] = code.plan.granules[number].bit_length() - 1
             if buffer.plan.kind == at.KIND_PRIVATE:
                 entry[at.E_BASE] = code.saved_bytes + buffer.plan.private_offset
                 entry[at.E_INIT] = entry[at.E_BASE] + space.private_bytes
@@ -208,7 +211,7 @@ class MachineState:
                 entry[at.E_BASE] = buffer.data.ctypes.data
             if watches(code, number, settings, space):
                 entry[at.E_SHADOW] = shadow_at
-                shadow_at += (-(-buffer.size // code.plan.granule) + 1) * at.SHADOW_WORDS * 8
+                shadow_at += _cells(code, buffer) * at.SHADOW_WORDS * 8
         listed = self._array(at.LOCAL_ENTRIES, len(local_numbers))
         listed[: len(local_numbers)] = local_numbers
         self.words[at.N_LOCAL_ENTRIES] = len(local_numbers)
@@ -237,8 +240,9 @@ class MachineState:
         stretches = code.control.stretches
         self.counters = self._array(at.COUNTERS, len(stretches))
         self.segments = np.zeros((2, 1, 2), np.int64)
+        self.weights = np.zeros((0, 2), np.int64)
         if stretches:
-            weights = self._array(at.WEIGHTS, 2 * len(stretches)).reshape(-1, 2)
+            self.weights = weights = self._array(at.WEIGHTS, 2 * len(stretches)).reshape(-1, 2)
             weights[:, 0] = [it.total() for it in stretches]
             weights[:, 1] = [memory_operations(it) for it in stretches]
             self.words[at.N_COUNTERS] = len(stretches)
@@ -299,6 +303,12 @@ class MachineState:
     def make_row_lengths(self, items: int) -> None:
         """Make room for what the work-items of a row executed."""
         self._array(at.ROW_LENGTHS, items)
+
+    def weigh(self) -> None:
+        """Sum up what the counters say was executed."""
+        if len(self.weights):
+            seen = self.counters[: len(self.weights)] @ self.weights
+            self.words[[at.OPERATIONS_SEEN, at.MEMORY_SEEN]] = seen
 
     def take_strides(self) -> Words:
         """Return the (what, sub-row, difference, count) rows in use, and forget them."""

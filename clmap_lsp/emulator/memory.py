@@ -23,11 +23,6 @@ from clmap_lsp.emulator.layout import (
     E_SIZE,
     E_TRACE,
     ENTRY_WORDS,
-    EPOCH_GLOBAL,
-    EPOCH_GROUP,
-    EPOCH_IMAGE,
-    EPOCH_LOCAL,
-    F_GLOBAL_LINEAR,
     FAULT_MISALIGNED,
     FAULT_OOB_READ,
     FAULT_OOB_WRITE,
@@ -36,17 +31,14 @@ from clmap_lsp.emulator.layout import (
     FAULT_WRITE_ONLY,
     FENCE_IMAGE,
     FENCE_LOCAL,
-    ITEM_BITS,
     KIND_CONSTANT,
     KIND_GLOBAL,
     KIND_LOCAL,
     KIND_PRIVATE,
-    SHADOW_WORDS,
-    W_READER,
-    W_READERS,
 )
 from clmap_lsp.emulator.plan import BufferPlan
-from clmap_lsp.emulator.types import I1, I8, I64, POINTER, bits, bytes_of, lanes, zero
+from clmap_lsp.emulator.quick_checks import QuickCheck, is_quick
+from clmap_lsp.emulator.types import I8, I64, POINTER, bits, bytes_of, lanes, zero
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import Ordering
 
@@ -166,12 +158,12 @@ class Memory:
         base = word(E_BASE)
         init: ir.Value = ir.Constant(I64, 0)
         if plan is not None and plan.kind == KIND_PRIVATE:
-            base = ctx.once("private", number, lambda: ctx.entry.add(word(E_BASE), self._frame_address()))
-            init = ctx.once("init", number, lambda: ctx.entry.add(word(E_INIT), self._frame_address()))
+            base = ctx.once("private", number, lambda: ctx.steady.add(word(E_BASE), self._frame_address()))
+            init = ctx.once("init", number, lambda: ctx.steady.add(word(E_INIT), self._frame_address()))
         return Target(base, word(E_SIZE), word(E_TRACE), word(E_SHADOW), init, plan)
 
     def _frame_address(self) -> ir.Value:
-        return self.ctx.once("frame address", 0, lambda: self.ctx.entry.ptrtoint(self.ctx.frame, I64))
+        return self.ctx.once("frame address", 0, lambda: self.ctx.steady.ptrtoint(self.ctx.frame, I64))
 
     def _dynamic_target(self, number: ir.Value) -> Target:
         builder = self.ctx.builder
@@ -270,65 +262,39 @@ class Memory:
             self._private_read(target, pointer, size, site)
         elif bits:
             self._private_bits_read(target, pointer, size, site, bits)
+        self._check("shadow_read", target, pointer, size, site, atomic, keeps=bits == 0)
+
+    def _check(
+        self,
+        function: str,
+        target: Target,
+        pointer: Pointer,
+        size: int,
+        site: int,
+        atomic: bool,
+        value: ir.Value | None = None,
+        address: ir.Value | None = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        """Emit a check: in place where it most often comes to nothing, else as a call."""
+
+        def call() -> None:
+            self._shadow(function, target, pointer, size, site, atomic, value, address, keeps=keeps)
+
         known = target.known
-        plan = self.ctx.plan
-        is_plain = not (atomic or plan.has_atomics or plan.has_sub_group_barriers) and size == plan.granule
-        if known is None or not is_plain or not self._has_checks(known):
-            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, keeps=bits == 0)
+        if known is None or keeps or not self._has_checks(known) or not is_quick(self.ctx, known, size):
+            call()
             return
-        with self.ctx.rarely(self._is_unusual_read(target, known, pointer), "shadow"):
-            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, keeps=bits == 0)
+        check = QuickCheck(self.ctx, known, target.shadow, pointer, site, call)
+        if function == "shadow_read":
+            (check.atomic_read if atomic else check.read)()
+        else:
+            (check.atomic_write if atomic else check.write)()
 
     def _has_checks(self, plan: BufferPlan) -> bool:
         options = self.ctx.options
         return (options.races or options.uninitialised) and self.has_shadow(plan)
-
-    def _is_unusual_read(self, target: Target, plan: BufferPlan, pointer: Pointer) -> ir.Value:
-        """Emit the common case of `runtime_checks.shadow_read` and return whether it did not apply.
-
-        Common is a granule that was last written in order with this read, and that another read of this
-        epoch came before.
-        """
-        ctx, builder = self.ctx, self.ctx.builder
-        is_local = plan.kind == KIND_LOCAL
-        epoch = EPOCH_LOCAL if is_local else EPOCH_IMAGE if plan.is_image else EPOCH_GLOBAL
-        now = ctx.constant_state(epoch)
-        me = self._reader_word(epoch, now)
-        shift = ctx.plan.granule.bit_length() - 1
-        index = builder.lshr(pointer.offset, ir.Constant(I64, shift))
-        place = builder.add(target.shadow, builder.mul(index, ir.Constant(I64, SHADOW_WORDS * 8)))
-        cell = builder.inttoptr(place, POINTER)
-        writer = builder.load(cell, typ=I64)
-        if is_local:
-            start = ctx.constant_state(EPOCH_GROUP)
-            since = builder.sub(builder.lshr(writer, ir.Constant(I64, ITEM_BITS)), start)
-            ordered = builder.icmp_unsigned("<", since, builder.sub(now, start))
-        else:
-            never = builder.icmp_signed("==", writer, ir.Constant(I64, 0))
-            unwritten = plan.variable.name in ctx.options.unwritten
-            ordered = ir.Constant(I1, 0) if unwritten else never
-            ordered = builder.or_(ordered, builder.icmp_signed("==", writer, me))
-        reader_place = builder.gep(cell, [ir.Constant(I64, W_READER)], source_etype=I64)
-        reader = builder.load(reader_place, typ=I64)
-        epoch = builder.lshr(reader, ir.Constant(I64, ITEM_BITS))
-        again = builder.icmp_signed("==", epoch, now)
-        usual = builder.and_(ordered, again)
-        others = builder.gep(cell, [ir.Constant(I64, W_READERS)], source_etype=I64)
-        known = builder.lshr(builder.load(others, typ=I64), ir.Constant(I64, ITEM_BITS))
-        # The first reader and one other are enough to find every conflict with a writer.
-        lacks = builder.and_(builder.icmp_signed("!=", reader, me), builder.icmp_signed("!=", known, now))
-        with ctx.rarely(builder.and_(usual, lacks), "second.reader"):
-            ctx.builder.store(me, others)
-        return ctx.builder.not_(usual)
-
-    def _reader_word(self, epoch: int, now: ir.Value) -> ir.Value:
-        entry = self.ctx.entry
-        item = self.ctx.constant_frame(F_GLOBAL_LINEAR)
-        return self.ctx.once(
-            "reader",
-            epoch,
-            lambda: entry.or_(entry.shl(now, ir.Constant(I64, ITEM_BITS)), item),
-        )
 
     def before_write(
         self,
@@ -349,7 +315,7 @@ class Memory:
         ):
             self.ctx.fault(FAULT_WRITE_CONSTANT, site, pointer.offset, number_value(pointer))
         self._private_write(target, pointer, size, bits)
-        self._shadow("shadow_write", target, pointer, size, site, atomic, value, address)
+        self._check("shadow_write", target, pointer, size, site, atomic, value, address)
 
     def _shadow(
         self,
@@ -401,7 +367,7 @@ class Memory:
             return
         arguments = [ctx.state, ctx.frame]
         if function == "order_read":
-            arguments += [target.shadow, pointer.offset]
+            arguments += [target.shadow, pointer.offset, number_value(pointer)]
         arguments.append(ir.Constant(I64, order_bits(order)))
         has = ctx.builder.icmp_signed("!=", target.shadow, ir.Constant(I64, 0))
         with ctx.rarely(has, "order"):

@@ -38,6 +38,7 @@ from clmap_lsp.source.ir import (
     VariableKind,
     expressions,
     operands,
+    touches,
     walk,
     written,
 )
@@ -82,6 +83,8 @@ class Plan:
     """Most trace entries that a work-item can make between two loop heads or labels."""
     granule: int
     """Bytes: every access's size and alignment is a multiple of it."""
+    granules: Mapping[int, int]
+    """Likewise for each buffer, by number, where its accesses are known."""
     has_atomics: bool
     has_sub_group_barriers: bool
     has_orders: bool
@@ -97,6 +100,7 @@ def make_plan(kernel: Kernel) -> Plan:
     numbers = {it.variable: it.number for it in buffers}
     assigned = frozenset(it for statement in statements for it in written(statement))
     targets = _targets(kernel, statements, numbers)
+    granules = _granules(statements, numbers, targets)
     return Plan(
         kernel=kernel,
         buffers=buffers,
@@ -105,7 +109,8 @@ def make_plan(kernel: Kernel) -> Plan:
         written=_written(statements, numbers, targets),
         private_bytes=private_bytes,
         max_events=sum(_traced(it) for it in statements) + 2,
-        granule=_granule(statements),
+        granule=min(granules.values(), default=16),
+        granules={it.number: granules.get(it.number, 16) for it in buffers},
         has_atomics=any(isinstance(it, Atomic) for it in statements),
         has_sub_group_barriers=any(
             isinstance(it, Barrier) and it.scope is BarrierScope.SUB_GROUP for it in statements
@@ -256,22 +261,23 @@ def _written(
     return frozenset(written)
 
 
-def _granule(statements: tuple[Statement, ...]) -> int:
-    """Return the largest power of two up to 16 that divides every access's size and offset steps."""
-    granule = 16
+def _granules(
+    statements: tuple[Statement, ...], numbers: Mapping[Variable, int], targets: Mapping[Variable, int | None]
+) -> dict[int, int]:
+    """Return for each buffer the largest power of two up to 16 that divides sizes and steps of its accesses.
+
+    Accesses whose buffer is not known count for all; their own entry is that of no buffer.
+    """
+    found: dict[int, int] = {}
     for statement in statements:
-        match statement:
-            case Load(size=size, alignment=alignment) | Store(size=size, alignment=alignment):
-                granule = min(granule, _low_bit(size), _low_bit(alignment))
-            case CopyObject(type=kind):
-                granule = min(granule, _low_bit(kind.size), _low_bit(kind.alignment))
-            case Atomic(type=kind):
-                granule = min(granule, kind.size)
-            case AsyncCopy(element=element):
-                granule = min(granule, _low_bit(element.size), _low_bit(element.alignment))
-            case _:
-                pass
-    return granule
+        for touch in touches(statement):
+            target = pointer_target(touch.pointer, targets, numbers)
+            number = _ANY if target is None else target
+            unit = min(_low_bit(touch.size), _low_bit(touch.alignment), found.get(number, 16))
+            found[number] = unit
+    anywhere = found.get(_ANY, 16)
+    everywhere = {number: min(unit, anywhere) for number, unit in found.items()}
+    return {**dict.fromkeys(numbers.values(), anywhere), **everywhere}
 
 
 def _low_bit(value: int) -> int:

@@ -169,6 +169,11 @@ class _RowContext(Context):
     """The slot that says whether anything in the row is a fault."""
     pointers: dict[int, ir.Value] = field(default_factory=dict)
 
+    @property
+    def steady(self) -> ir.IRBuilder:
+        """One frame serves the whole row."""
+        return self.entry
+
     def constant_frame(self, index: int) -> ir.Value:
         if index == F_GLOBAL_ID:
             assert self.first_id is not None
@@ -288,8 +293,10 @@ class _RowCounters(Counters):
         number = len(self.slots)
         self.slots.append(self._slot(f"count.{number}"))
         self._add_to(self.slots[-1], ir.Constant(I64, 1))
+
+    def _lengthen(self) -> None:
         for part, slot in enumerate(self.lengths):
-            at = 2 * number + part
+            at = 2 * (len(self.slots) - 1) + part
             self._add_to(slot, self.row.once("weight", at, partial(self._weight, at)))
 
     def _weight(self, at: int) -> ir.Value:

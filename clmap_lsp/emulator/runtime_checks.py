@@ -1,6 +1,6 @@
 """Run-time library: fault reports, race detection, initialisation.
 
-Compiled by `native`. A *granule* is the largest unit that every access of the kernel is a multiple of. Each
+Compiled by `native`. A *granule* is the largest unit that every access of a buffer is a multiple of. Each
 granule of watched memory has seven words of shadow: the last plain writer, the first and a second plain
 reader since the last barrier, a reader of an earlier group or a copy under way, sites, and the last two
 atomic writers. A writer or reader is `epoch << 32 | work-item`; a new epoch starts at every group and at
@@ -13,6 +13,7 @@ from clmap_lsp.emulator.layout import (
     ABSENT,
     BUFFERS,
     COPY_ITEM,
+    E_GRANULE,
     E_KIND,
     E_NOINIT,
     ENTRY_WORDS,
@@ -35,7 +36,6 @@ from clmap_lsp.emulator.layout import (
     FENCE_IMAGE,
     FENCE_LOCAL,
     GLOBAL_SIZE,
-    GRANULE_SHIFT,
     GROUP,
     GROUP_ID,
     GROUP_SIZE,
@@ -130,7 +130,7 @@ def shadow_read(
     11 what a store of a bit-field keeps and need not be written before; with bit 9 the buffer's number says
     which memory it is.
     """
-    granule = s[GRANULE_SHIFT]
+    granule = granule_of(s, number)
     size = size_site & ITEM_MASK
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)
@@ -174,6 +174,12 @@ def who(s: Words, frame: Words, flags: int) -> int:
     if (flags >> 10) & 1 == 0 or s[ITEMS] == 1:
         return frame[F_GLOBAL_LINEAR]
     return frame[F_GLOBAL_LINEAR] | COPY_ITEM
+
+
+def granule_of(s: Words, number: int) -> int:
+    """Return log2 of the bytes of a buffer's granules."""
+    table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
+    return table[E_GRANULE]
 
 
 def is_misaligned(offset: int, granule: int) -> int:
@@ -272,7 +278,7 @@ def shadow_write(
 
     Two writes of the same value do not race with each other; they do with reads.
     """
-    granule = s[GRANULE_SHIFT]
+    granule = granule_of(s, number)
     size = size_site & ITEM_MASK
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)

@@ -31,6 +31,7 @@ from clmap_lsp.emulator.layout import (
     COPY_ROOM,
     COPY_WORDS,
     E_BASE,
+    E_GRANULE,
     E_KIND,
     E_SHADOW,
     E_SIZE,
@@ -47,7 +48,6 @@ from clmap_lsp.emulator.layout import (
     FRAME_BYTES,
     FRAMES,
     FUEL,
-    GRANULE_SHIFT,
     GROUP_COPIES,
     ITEM_BITS,
     ITEM_MASK,
@@ -240,12 +240,12 @@ def mark_line(
     item = who(s, frame, BY_GROUP)
     source = words(s[BUFFERS] + record[C_FROM] * ENTRY_WORDS * 8)
     goal = words(s[BUFFERS] + record[C_TO] * ENTRY_WORDS * 8)
-    granule = s[GRANULE_SHIFT]
     from_epoch = when if when != 0 else stamp(s, epoch(s, int(source[E_KIND] == KIND_LOCAL)))
     to_epoch = when if when != 0 else stamp(s, epoch(s, int(goal[E_KIND] == KIND_LOCAL)))
     for index in range(count):
         if source[E_SHADOW] != 0:
             at = start + index * record[C_FROM_STEP]
+            granule = source[E_GRANULE]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
                 cell = words(source[E_SHADOW] + place * SHADOW_WORDS * 8)
                 if when != 0 or cell[W_FOREIGN] >> ITEM_BITS == PENDING:
@@ -253,6 +253,7 @@ def mark_line(
                     cell[W_SITES] = (cell[W_SITES] & ~0xFFFF0000) | ((record[C_SITES] & 0xFFFF) << 16)
         if goal[E_SHADOW] != 0:
             at = goal_start + index * record[C_TO_STEP]
+            granule = goal[E_GRANULE]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
                 cell = words(goal[E_SHADOW] + place * SHADOW_WORDS * 8)
                 if when != 0 or cell[W_WRITER] >> ITEM_BITS == PENDING:

@@ -108,7 +108,7 @@ from clmap_lsp.emulator.layout import (
     SEGMENTS_LOST,
     STEP_AT,
     STEP_ITEM,
-    STEPS,
+    STOPPED_AT,
     STUCK,
     SYNC_WIDTH,
     TIMESTEPS,
@@ -183,30 +183,12 @@ def run_round(s: Words) -> bool:
     """Run every runnable work-item until it waits, ends or fills its ring; False if the fuel ran out."""
     if s[SYNC_WIDTH] != 0:
         return run_in_lockstep(s)
-    while s[CURSOR] < s[ITEMS]:
-        frame = words(s[FRAMES] + s[CURSOR] * s[FRAME_BYTES])
-        if frame[F_STATUS] == RUNNABLE:
-            if s[FUEL] <= 0:
-                return False
-            status = run_item(s, frame)
-            if status == OUT_OF_FUEL:
-                return False
-            if status == RING_FULL:
-                s[RUNNING] += 1
-            else:
-                frame[F_STATUS] = status
-        s[CURSOR] += 1
+    frame = words(s[FRAMES] + s[CURSOR] * s[FRAME_BYTES])
+    if call_kernel(s[KERNEL], s, frame, s[ITEMS] - s[CURSOR]) == OUT_OF_FUEL:
+        s[CURSOR] = s[STOPPED_AT]
+        return False
+    s[CURSOR] = s[ITEMS]
     return True
-
-
-def run_item(s: Words, frame: Words) -> int:
-    """Run a work-item until it stops; return why."""
-    s[FUEL] -= 4
-    s[STEPS] += 1
-    status = call_kernel(s[KERNEL], s, frame)
-    if s[WEIGHTS] != 0:
-        note_work(s, frame)
-    return status
 
 
 def run_in_lockstep(s: Words) -> bool:
@@ -227,7 +209,7 @@ def run_in_lockstep(s: Words) -> bool:
             if frame[F_STATUS] == RUNNABLE and frame[F_RESUME] + 1 == s[STEP_AT]:
                 if s[FUEL] <= 0:
                     return False
-                status = run_item(s, frame)
+                status = call_kernel(s[KERNEL], s, frame, 1)
                 if status == OUT_OF_FUEL:
                     return False
                 if status != AT_STEP:
@@ -257,15 +239,6 @@ def earliest(s: Words, first: int, last: int) -> int:
     return 0
 
 
-def note_work(s: Words, frame: Words) -> None:
-    """Put down to a work-item what the counters say was executed since the last one stopped."""
-    operations = s[OPERATIONS_SEEN]
-    memory = s[MEMORY_SEEN]
-    weigh(s)
-    frame[F_OPERATIONS] += s[OPERATIONS_SEEN] - operations
-    frame[F_MEMORY] += s[MEMORY_SEEN] - memory
-
-
 def weigh(s: Words) -> None:
     """Sum up what the counters say was executed."""
     counters = words(s[COUNTERS])
@@ -280,20 +253,28 @@ def weigh(s: Words) -> None:
 
 
 def note_segments(s: Words) -> None:
-    """Count how much each work-item of the group executed since the last barrier."""
+    """Count how much each work-item of the group executed since the last barrier: as much as the one before
+    it, mostly.
+    """
     if s[WEIGHTS] == 0:
         return
+    alike = 0
+    operations = 0
+    memory = 0
     for item in range(s[ITEMS]):
         frame = words(s[FRAMES] + item * s[FRAME_BYTES])
-        count_segment(s, s[SEGMENTS], frame[F_OPERATIONS])
-        count_segment(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, frame[F_MEMORY])
+        if alike > 0 and (frame[F_OPERATIONS] != operations or frame[F_MEMORY] != memory):
+            count_segments(s, s[SEGMENTS], operations, alike)
+            count_segments(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, memory, alike)
+            alike = 0
+        operations = frame[F_OPERATIONS]
+        memory = frame[F_MEMORY]
+        alike += 1
         frame[F_OPERATIONS] = 0
         frame[F_MEMORY] = 0
-
-
-def count_segment(s: Words, start: int, length: int) -> None:
-    """Add one to the times of a length."""
-    count_segments(s, start, length, 1)
+    if alike > 0:
+        count_segments(s, s[SEGMENTS], operations, alike)
+        count_segments(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, memory, alike)
 
 
 def count_segments(s: Words, start: int, length: int, many: int) -> None:
@@ -471,6 +452,8 @@ def note_group(s: Words) -> None:
     for item in range(s[ITEMS]):
         frame = words(s[FRAMES] + item * s[FRAME_BYTES])
         record[G_ACCESSES] += frame[F_ACCESSES]
+    if s[WEIGHTS] != 0:
+        weigh(s)
     record[G_OPERATIONS] = s[OPERATIONS_SEEN]
     if s[GROUP_TIMESTEPS] > 0:
         for level in range(LEVELS):

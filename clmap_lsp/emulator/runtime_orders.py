@@ -13,7 +13,10 @@ from __future__ import annotations
 from clmap_lsp.emulator.layout import (
     ACQUIRED,
     ACQUIRED_WIDELY,
+    BUFFERS,
     COPY_ITEM,
+    E_GRANULE,
+    ENTRY_WORDS,
     EPOCH_GLOBAL,
     EPOCH_GROUP,
     F_ACQUIRED,
@@ -25,7 +28,6 @@ from clmap_lsp.emulator.layout import (
     FRAME_BYTES,
     FRAMES,
     GLOBAL_SIZE,
-    GRANULE_SHIFT,
     GROUP_ID,
     ITEM_MASK,
     ITEMS,
@@ -42,9 +44,10 @@ from clmap_lsp.emulator.layout import (
 from clmap_lsp.emulator.native.words import Words, words
 
 
-def order_read(s: Words, frame: Words, shadow: int, offset: int, flags: int) -> int:
+def order_read(s: Words, frame: Words, shadow: int, offset: int, number: int, flags: int) -> int:
     """Note that an atomic is read. Bits of `flags`: acquires, releases, between work-groups too."""
-    cell = words(shadow + (offset >> s[GRANULE_SHIFT]) * SHADOW_WORDS * 8)
+    table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
+    cell = words(shadow + (offset >> table[E_GRANULE]) * SHADOW_WORDS * 8)
     writer = cell[W_ATOMIC]
     if writer != 0 and (writer & ITEM_MASK) == frame[F_GLOBAL_LINEAR]:
         writer = cell[W_ATOMICS]

@@ -11,6 +11,7 @@ from clmap_lsp.emulator.layout import (
     F_LINEAR,
     F_LOCAL_ID,
     F_RESUME,
+    F_STATUS,
     FINISHED,
     FRAMES,
     FUEL,
@@ -32,12 +33,13 @@ from clmap_lsp.emulator.layout import (
     ROW_ITEMS,
     ROW_LENGTHS,
     ROW_SLOW,
+    RUNNABLE,
     SEGMENT_SLOTS,
     SEGMENTS,
     STEPS,
     WEIGHTS,
 )
-from clmap_lsp.emulator.native.words import Words, call_kernel, words
+from clmap_lsp.emulator.native.words import Words, call_kernel, call_rows, words
 from clmap_lsp.emulator.runtime_groups import count_segments, weigh
 
 
@@ -72,10 +74,10 @@ def run_row(s: Words, start: int, y: int, z: int) -> None:
     """Run one row; `start` is the first work-item's place in the launch, `y` and `z` are local ids."""
     frame = words(s[FRAMES])
     begin_row_item(s, frame, start, y, z)
-    if call_kernel(s[INSPECT], s, frame) != 0:
+    if call_rows(s[INSPECT], s, frame) != 0:
         run_row_by_items(s, start, y, z)
         return
-    call_kernel(s[EXECUTE], s, frame)
+    call_rows(s[EXECUTE], s, frame)
     if s[WEIGHTS] != 0:
         note_lengths(s)
 
@@ -87,6 +89,7 @@ def begin_row_item(s: Words, frame: Words, x: int, y: int, z: int) -> None:
     local_x = x % s[LOCAL_SIZE]
     width = min(s[LOCAL_SIZE], s[GLOBAL_SIZE] - x + local_x)
     frame[F_RESUME] = 0
+    frame[F_STATUS] = RUNNABLE
     frame[F_LINEAR] = (z * s[GROUP_SIZE + 1] + y) * width + local_x
     frame[F_LOCAL_ID] = local_x
     frame[F_LOCAL_ID + 1] = y
@@ -107,6 +110,9 @@ def run_row_by_items(s: Words, start: int, y: int, z: int) -> None:
     lengths = words(s[ROW_LENGTHS])
     operations = 0
     memory = 0
+    fuel = s[FUEL]
+    steps = s[STEPS]
+    s[FUEL] = 1 << 62  # What a row takes is counted once it is run.
     if s[WEIGHTS] != 0:
         weigh(s)
     for index in range(s[ROW_ITEMS]):
@@ -117,10 +123,12 @@ def run_row_by_items(s: Words, start: int, y: int, z: int) -> None:
         begin_row_item(s, frame, x, y, z)
         operations = s[OPERATIONS_SEEN]
         memory = s[MEMORY_SEEN]
-        call_kernel(s[KERNEL], s, frame)
+        call_kernel(s[KERNEL], s, frame, 1)
         if s[WEIGHTS] != 0:
             weigh(s)
             lengths[index] = ((s[OPERATIONS_SEEN] - operations) << 32) | (s[MEMORY_SEEN] - memory)
+    s[FUEL] = fuel
+    s[STEPS] = steps
     s[GROUP] = first_group
     s[GROUP_ID] = first_id
     s[GROUP_SIZE] = width

@@ -11,7 +11,6 @@ from clmap_lsp.emulator.layout import (
     F_RESUME,
     F_RING,
     F_SAVED,
-    FUEL,
     RING_ROWS,
 )
 from clmap_lsp.emulator.types import I1, I64, POINTER
@@ -33,21 +32,31 @@ class Suspension:
         self.start = ctx.block("start")
         self.leave = ctx.block("leave")
         self.finish = ctx.block("finish")
+        self.stopped = ctx.block("stopped")
+        """Where it goes from both of these, with its status."""
         self.points: list[ir.Block] = []
         self.words: list[ir.Value] = []
+        self._shared: list[tuple[ir.Value, int]] = []
+        """Slots that are words of the frame while the work-item does not run."""
         self.ring_limit = self._ring_limit()
 
     def _ring_limit(self) -> ir.Value:
-        entry = self.ctx.entry
+        steady = self.ctx.steady
         ring = self.ctx.constant_frame(F_RING)
-        rows = entry.mul(self.ctx.constant_state(RING_ROWS), ir.Constant(I64, 16))
-        return entry.inttoptr(entry.add(ring, rows), POINTER)
+        rows = steady.mul(self.ctx.constant_state(RING_ROWS), ir.Constant(I64, 16))
+        return steady.inttoptr(steady.add(ring, rows), POINTER)
 
     def new_word(self, name: str) -> ir.Value:
         """Make a slot of 64 bits that survives stops; it starts as 0."""
         slot = self.ctx.slot(I64, name)
         self.saved.append((slot, I64))
         self.words.append(slot)
+        return slot
+
+    def shared(self, index: int) -> ir.Value:
+        """Make a slot for a word of the frame that others read and change where the work-item stops."""
+        slot = self.ctx.slot(I64, "shared")
+        self._shared.append((slot, index))
         return slot
 
     def keep(self, slot: Slot) -> None:
@@ -93,11 +102,11 @@ class Suspension:
     def _emit_dispatch(self, dispatch: ir.Block, places: list[int]) -> None:
         builder = ir.IRBuilder(dispatch)
         ctx = self.ctx
-        fuel = builder.load(builder.gep(ctx.state, [ir.Constant(I64, FUEL)], source_etype=I64), typ=I64)
-        builder.store(fuel, self.fuel)
         count = builder.load(builder.gep(ctx.frame, [ir.Constant(I64, F_COUNT)], source_etype=I64), typ=I64)
         ring = builder.add(ctx.constant_frame(F_RING), builder.mul(count, ir.Constant(I64, 16)))
         builder.store(builder.inttoptr(ring, POINTER), self.trace)
+        for slot, index in self._shared:
+            builder.store(builder.load(self._place(builder, 8 * index), typ=I64), slot)
         point = builder.load(builder.gep(ctx.frame, [ir.Constant(I64, F_RESUME)], source_etype=I64), typ=I64)
         restore = ctx.block("restore")
         fresh = ctx.block("fresh")
@@ -123,20 +132,21 @@ class Suspension:
             builder.store(value, self._place(builder, at), align=1)
         builder.store(builder.load(self.resume, typ=I64), self._place(builder, F_RESUME * 8))
         self._store_shared(builder)
-        builder.ret(builder.load(self.status, typ=I64))
+        builder.branch(self.stopped)
 
     def _emit_finish(self) -> None:
         builder = ir.IRBuilder(self.finish)
         self._store_shared(builder)
-        builder.ret(ir.Constant(I64, DONE))
+        builder.store(ir.Constant(I64, DONE), self.status)
+        builder.branch(self.stopped)
 
     def _store_shared(self, builder: ir.IRBuilder) -> None:
         ctx = self.ctx
-        place = builder.gep(ctx.state, [ir.Constant(I64, FUEL)], source_etype=I64)
-        builder.store(builder.load(self.fuel, typ=I64), place)
         end = builder.ptrtoint(builder.load(self.trace, typ=POINTER), I64)
         used = builder.udiv(builder.sub(end, ctx.constant_frame(F_RING)), ir.Constant(I64, 16))
         builder.store(used, self._place(builder, F_COUNT * 8))
+        for slot, index in self._shared:
+            builder.store(builder.load(slot, typ=I64), self._place(builder, 8 * index))
 
 
 def _bytes(kind: ir.Type) -> int:

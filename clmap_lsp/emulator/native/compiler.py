@@ -361,8 +361,8 @@ class _FunctionCompiler:
                 return _Value(self.builder.zext(values[0], I64), I64)
             case "min" | "max":
                 return _Value(self._extreme(name, *values), I64)
-            case "call_kernel":
-                kind = ir.FunctionType(I64, [POINTER, POINTER])
+            case "call_kernel" | "call_rows":
+                kind = ir.FunctionType(I64, [it.type for it in values[1:]])
                 target = self.builder.inttoptr(values[0], POINTER)
                 return _Value(_call_pointer(self.builder, target, kind, values[1:]), I64)
         callee = self.declared[name]

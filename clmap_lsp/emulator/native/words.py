@@ -81,7 +81,12 @@ def log2(value: float) -> float:
     raise _compiled_only()
 
 
-def call_kernel(function: int, state: Words, frame: Words) -> int:
+def call_kernel(function: int, state: Words, frame: Words, count: int) -> int:
+    """Call a kernel's code for work-items from a frame on."""
+    raise _compiled_only()
+
+
+def call_rows(function: int, state: Words, frame: Words) -> int:
     """Call the machine code at `function`."""
     raise _compiled_only()
 
