@@ -60,9 +60,14 @@ class ReadScope:
 
     @classmethod
     def below(cls, *folders: str | os.PathLike[str]) -> ReadScope:
-        """Return the scope of some folders, relative ones from the current folder."""
+        """Return the scope of some folders, relative ones from the current folder.
+
+        What no folder can be called opens none.
+        """
         roots: dict[str, None] = {}
         for folder in folders:
+            if "\0" in os.fspath(folder):
+                continue
             plain = os.path.abspath(folder)  # noqa: PTH100 - no file system is asked.
             roots[plain] = None
             roots[os.path.realpath(plain)] = None

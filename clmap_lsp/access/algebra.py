@@ -455,11 +455,31 @@ def negated(condition: Polynomial) -> Polynomial:
     """Return the condition that holds exactly where this one does not.
 
     It is kept with the condition: a `switch` asks for that of "none of the first n cases" with every case.
+    Does not recurse: such a condition is as deep as there are cases.
     """
+    waiting = [condition]
+    while waiting:
+        it = waiting[-1]
+        parts: tuple[Polynomial, ...] = ()
+        if it.value is None and it.opposite is None:
+            match it.atom:
+                case Operation(op=Op.LOGICAL_OR | Op.LOGICAL_AND, operands=operands):
+                    parts = operands
+        missing = [part for part in parts if part.value is None and part.opposite is None]
+        if missing:
+            waiting += missing
+            continue
+        if it.value is None and it.opposite is None:
+            it.opposite = _negated(it)
+        waiting.pop()
+    return _opposite(condition)
+
+
+def _opposite(condition: Polynomial) -> Polynomial:
+    """Return what `negated` has found of a condition."""
     if condition.value is not None:
         return ZERO if condition.value else ONE
-    if condition.opposite is None:
-        condition.opposite = _negated(condition)
+    assert condition.opposite is not None
     return condition.opposite
 
 
@@ -476,9 +496,9 @@ def _negated(condition: Polynomial) -> Polynomial:
         case Operation(op=Op.LOGICAL_NOT, operands=(a,)):
             return as_truth(a)
         case Operation(op=Op.LOGICAL_OR, operands=(a, b)):
-            return both(negated(a), negated(b))
+            return both(_opposite(a), _opposite(b))
         case Operation(op=Op.LOGICAL_AND, operands=(a, b)):
-            return either(negated(a), negated(b))
+            return either(_opposite(a), _opposite(b))
         case _:
             return opaque(Op.EQ, condition, ZERO)
 

@@ -15,6 +15,8 @@ from clmap_lsp.index.unread import UnclearError, inactive_places, macro_places
 from clmap_lsp.source.lexer import is_name, joined
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+LONGEST_NAME = 1024
+"""What LLVM, and compilers that stand on it, keep of a name."""
 _FILE_SCOPE = (Kind.KERNEL, Kind.FUNCTION, Kind.TYPEDEF, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.ENUMERATOR)
 
 
@@ -61,6 +63,8 @@ def _is_pasted(index: Index, it: Occurrence) -> bool:
 
 def check_name(name: str) -> None:
     """Raise RenameError for what cannot be the name of anything."""
+    if len(name) > LONGEST_NAME:
+        raise RenameError(f"a name has at most {LONGEST_NAME:,} characters, and this one {len(name):,}")
     if not is_name(name) or not name.isascii():
         raise RenameError(f"`{name}` is not a name: use letters, digits and `_`")
     if name in KEYWORDS or name in TYPE_NAMES:

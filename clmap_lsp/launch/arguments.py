@@ -130,10 +130,11 @@ def parse_all(texts: Mapping[str, str]) -> dict[str, Argument]:
 
 def _in_order(needs: Mapping[str, frozenset[str]]) -> Iterator[str]:
     """Yield names after those that they need, and at last those that need each other."""
-    missing = {name: len(needed & needs.keys() - {name}) for name, needed in needs.items()}
+    before = {name: [it for it in needed if it != name and it in needs] for name, needed in needs.items()}
+    missing = {name: len(needed) for name, needed in before.items()}
     users: dict[str, list[str]] = {}
-    for name, needed in needs.items():
-        for it in needed & needs.keys() - {name}:
+    for name, needed in before.items():
+        for it in needed:
             users.setdefault(it, []).append(name)
     ready = [name for name, count in missing.items() if not count]
     for name in ready:

@@ -16,6 +16,7 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_property
+from clmap_lsp.server.edited_lines import EditedLines
 from clmap_lsp.source.span import SourceFile
 
 
@@ -46,14 +47,18 @@ class Document:
             return len(self.text)
         start = starts[position.line]
         line = self.file.line(position.line + 1)
+        return start + self._column(line, position.character)
+
+    def _column(self, line: str, character: int) -> int:
+        """Return how many code points of a line so many units of the client are."""
         if line.isascii() or self.encoding is lsp.PositionEncodingKind.Utf32:
-            return start + min(position.character, len(line))
-        left = position.character
+            return min(character, len(line))
+        left = character
         for index, char in enumerate(line):
             if left <= 0:
-                return start + index
+                return index
             left -= _units(char, self.encoding)
-        return start + len(line)
+        return len(line)
 
     def position(self, offset: int) -> lsp.Position:
         """Return the position of a code-point offset."""
@@ -70,15 +75,18 @@ class Document:
 
     def changed(self, changes: Sequence[lsp.TextDocumentContentChangeEvent], version: int) -> Document:
         """Return the document after the changes, which apply one after the other."""
-        document = self
+        if len(changes) == 1 and isinstance(changes[0], lsp.TextDocumentContentChangePartial):
+            start = self.offset(changes[0].range.start)
+            end = max(self.offset(changes[0].range.end), start)
+            text = self.text[:start] + _without_halves(changes[0].text) + self.text[end:]
+            return replace(self, text=text, version=version)
+        lines = EditedLines(self.text, self._column)
         for change in changes:
-            text = _without_halves(change.text)
             if isinstance(change, lsp.TextDocumentContentChangePartial):
-                start = document.offset(change.range.start)
-                end = max(document.offset(change.range.end), start)
-                text = document.text[:start] + text + document.text[end:]
-            document = replace(document, text=text)
-        return replace(document, version=version)
+                lines.replace(change.range, _without_halves(change.text))
+            else:
+                lines.replace_all(_without_halves(change.text))
+        return replace(self, text=lines.text, version=version)
 
 
 class Documents:

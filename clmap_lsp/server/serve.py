@@ -193,7 +193,7 @@ def _is_alive(pid: int) -> bool:
         return True  # The pipe closes with the client there.
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # Numbers that no process has.
         return False
     except PermissionError:
         return True

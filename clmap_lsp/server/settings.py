@@ -211,8 +211,13 @@ def _problems(section: Mapping[str, object]) -> Iterator[str]:
                 yield f"clmap.{name}: there is no rule {word!r}"
 
 
+_MOST_SECONDS = 10**9
+
+
 def _seconds(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and value > 0 else None
+    """Return a number of seconds; infinity, and whole numbers that are no floating-point ones, are none."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and 0 < value <= _MOST_SECONDS else None
 
 
 def _device(value: object) -> str:

@@ -270,3 +270,15 @@ def test_analysis_equals_direct_evaluation(index: tuple[str, str], with_launch: 
     if np.max(np.abs(expected)) >= 1 << 31:
         return  # C's int would overflow
     assert np.array_equal(values(access.index, LAUNCH), np.broadcast_to(expected, rows.shape))
+
+
+def test_what_thousands_of_cases_have_in_common_has_an_opposite():
+    """It was worked out by recursion, and a `switch` of 1,400 cases lost its file's findings."""
+    any_of = ZERO
+    for number in range(20_000):
+        any_of = algebra.either(any_of, algebra.opaque(Op.EQ, X, constant(number)))
+    none_of, depth = algebra.negated(any_of), 0
+    while isinstance(atom := none_of.atom, Operation) and atom.op is Op.LOGICAL_AND:
+        none_of, depth = atom.operands[0], depth + 1
+    assert depth == 19_999
+    assert none_of == algebra.opaque(Op.NE, X, ZERO)

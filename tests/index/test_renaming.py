@@ -201,3 +201,11 @@ def test_a_tag_in_half_written_text_is_a_tag():
     text = "typedef struct node { int v; } node;\nint f(int a) { a += sizeof(struct node) + ; return a; )\n"
     index = index_of(text)
     assert index.occurrence_at(text.rindex("node")).symbol.kind is Kind.STRUCT
+
+
+def test_a_name_that_no_compiler_keeps_is_refused_and_not_put_everywhere():
+    occurrence = next(it for it in INDEX.occurrences if it.symbol.name == "helper")
+    assert rename(INDEX, occurrence.symbol, "a" * 1024)
+    with pytest.raises(RenameError) as raised:
+        rename(INDEX, occurrence.symbol, "a" * 1_000_000)
+    assert len(str(raised.value)) < 200

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
+from clmap_lsp.server import edited_lines
 from clmap_lsp.server.documents import Document, Documents, path_of
 
 TEXT = st.text(alphabet="ab \t\x0c\x0b\u2028é€😀\r\n", max_size=40)
@@ -50,6 +52,43 @@ def test_an_edit_replaces_exactly_its_range(
     before = document(text, encoding)
     change = lsp.TextDocumentContentChangePartial(range=before.range(first, last), text=new)
     assert before.changed([change], 2).text == text[:first] + new + text[last:]
+
+
+PLACES = st.builds(lsp.Position, st.integers(0, 6), st.integers(0, 12))
+CHANGES = st.one_of(
+    st.builds(lsp.TextDocumentContentChangePartial, st.builds(lsp.Range, PLACES, PLACES), TEXT),
+    st.builds(lsp.TextDocumentContentChangeWholeDocument, TEXT),
+)
+
+
+@given(TEXT, st.lists(CHANGES, max_size=8), ENCODINGS)
+def test_many_edits_at_once_are_those_one_by_one(
+    text: str, edits: list[lsp.TextDocumentContentChangeEvent], encoding: lsp.PositionEncodingKind
+):
+    before = document(text, encoding)
+    one_by_one = before
+    for edit in edits:
+        one_by_one = one_by_one.changed([edit], 2)
+    assert before.changed(edits, 2).text == one_by_one.text
+
+
+def test_a_word_is_replaced_everywhere_in_time_that_grows_with_the_text(monkeypatch: pytest.MonkeyPatch):
+    """What looks through a whole text is done as often for many edits as for few."""
+    looked: list[int] = []
+    lines_of = edited_lines._lines_of
+
+    def counted(text: str) -> list[str]:
+        looked.append(len(text))
+        return lines_of(text)
+
+    monkeypatch.setattr(edited_lines, "_lines_of", counted)
+    text, count = "int x;\n" * 5000, 5000
+    ranges = (lsp.Range(lsp.Position(row, 4), lsp.Position(row, 5)) for row in reversed(range(count)))
+    edits = [lsp.TextDocumentContentChangePartial(it, "yy") for it in ranges]
+    changed = document(text, lsp.PositionEncodingKind.Utf16).changed(edits, 2)
+    assert changed.text == text.replace("x", "yy")
+    assert "file" not in changed.__dict__
+    assert sum(looked) < 3 * len(text)
 
 
 def test_a_position_past_the_end_of_a_line_is_its_end():

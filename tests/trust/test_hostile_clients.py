@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 
 from raw_client import RawClient
 
+from clmap_lsp.server.serve import _is_alive
+
 KERNEL = "__kernel void k(__global float *a) { a[get_global_id(0) * 32] = 1; }\n"
 HALF = "\ud800"
 URIS = (
@@ -142,3 +144,78 @@ def test_a_root_that_is_no_folder_has_no_files():
         opened(it, "file:///k.cl")
         assert "result" in it.request("workspace/symbol", {"query": ""})
         assert "result" in it.request("workspace/executeCommand", {"command": "clmap.showWorkspaceFindings"})
+
+
+@pytest.mark.parametrize("number", [2**31, 2**32, 2**63, 10**30, -(10**30)])
+def test_a_number_that_no_process_has_is_no_process(number: int):
+    """Whoever watches it goes on: the end of that ended the server."""
+    assert not _is_alive(number)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"emulateTimeLimit": 10**400}, {"emulateTimeLimit": float("inf")}, {"emulateTimeLimit": float("nan")},
+        {"emulateTimeLimit": True}, {"buildOptions": ["-I\0", "-I/tmp/\0/x", "-D\0", "-cl-std=\0"]},
+        {"device": "\0", "select": ["\0"]}, {"buildOptions": ["-I", "-D", "-U", 5, None, []]},
+    ],
+    ids=lambda it: ascii(it)[:40],
+)  # fmt: skip
+def test_settings_that_are_none_leave_the_others(settings: dict[str, Any]):
+    with client() as it:
+        options = {"initializationOptions": {"settings": settings}}
+        hello = it.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}, **options})
+        assert "result" in hello
+        it.notify("initialized", {})
+        assert "result" in it.request("textDocument/hover", opened(it, "file:///k.cl"))
+
+
+NO_PLACES = (
+    None, [], 5, "x", {}, [[]], {"line": "x"}, {"line": None}, {"line": 1.5}, {"line": []}, {"line": True},
+    {"line": float("inf")},
+)  # fmt: skip
+FAR = (
+    {"line": -5, "character": -5},
+    {"line": 10**30, "character": 10**30},
+    {"line": 2**31, "character": 2**31},
+)
+
+
+@pytest.mark.parametrize("method", ["clmap/kernelView", "clmap/asCompiled"])
+def test_requests_of_ours_say_what_they_need(method: str):
+    with session() as it:
+        about = opened(it, "file:///k.cl")["textDocument"]
+        for params in (
+            *NO_PLACES,
+            {"textDocument": about},
+            {"textDocument": {"uri": 5}, "position": {"line": 0}},
+        ):
+            assert it.request(method, params)["error"]["code"] == -32602, params
+        for place in NO_PLACES:
+            if place != {}:  # What is left out is 0.
+                answer = it.request(method, {"textDocument": about, "position": place})
+                assert answer["error"]["code"] == -32602, place
+        for place in FAR:
+            assert "result" in it.request(method, {"textDocument": about, "position": place})
+
+
+def test_commands_take_no_place_for_none():
+    with session() as it:
+        uri = opened(it, "file:///k.cl")["textDocument"]["uri"]
+        for name in ("clmap.pin", "clmap.showKernel", "clmap.measure", "clmap.emulate"):
+            for place in (*NO_PLACES, *FAR):
+                answer = it.request("workspace/executeCommand", {"command": name, "arguments": [uri, place]})
+                assert answer.get("error", {}).get("code") != -32603, (name, place)
+
+
+def test_a_range_that_ends_before_it_starts_has_nothing_to_format():
+    with session() as it:
+        place = opened(it, "file:///k.cl", KERNEL * 3)
+        for start, end in (((2, 0), (0, 0)), ((2**31 - 1, 0), (0, 5)), ((5, 5), (2**31 - 1, 0))):
+            span = {
+                "start": {"line": start[0], "character": start[1]},
+                "end": {"line": end[0], "character": end[1]},
+            }
+            options = {"tabSize": 2**31 - 1, "insertSpaces": True}
+            answer = it.request("textDocument/rangeFormatting", {**place, "range": span, "options": options})
+            assert "result" in answer or answer["error"]["code"] == -32601, answer

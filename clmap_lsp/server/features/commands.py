@@ -15,6 +15,7 @@ from clmap_lsp.launch.resolve import as_comment
 from clmap_lsp.rules.registry import find_rule
 from clmap_lsp.sandbox.confined import description
 from clmap_lsp.server.hover_text import kernel_text
+from clmap_lsp.server.places import place_of
 from clmap_lsp.server.showing import show
 from clmap_lsp.version import __version__
 
@@ -167,8 +168,8 @@ def _command(server: ClmapServer, name: str) -> Callable[[Any], Any]:
 async def _kernel(server: ClmapServer, uri: str, place: Any) -> tuple[Snapshot, KernelAnalysis] | None:
     """Return the kernel at a place; a place outside all kernels gives none."""
     snapshot = await server.snapshot(uri)
-    if snapshot is None or not isinstance(place, dict):
+    position = place_of(place)
+    if snapshot is None or position is None:
         return None
-    position = lsp.Position(int(place.get("line", 0)), int(place.get("character", 0)))
     kernel = snapshot.kernel_at(snapshot.document.offset(position))
     return None if kernel is None else (snapshot, kernel)

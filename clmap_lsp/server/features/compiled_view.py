@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.report.compiled_text import access_text, resources_text
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.places import document_and_place
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -20,10 +21,8 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, "clmap/asCompiled")
     async def as_compiled(params: Any) -> dict[str, Any] | None:
-        from lsprotocol import types as lsp
-
-        position = lsp.Position(int(params.position.line), int(params.position.character))
-        snapshot = await server.snapshot(str(params.textDocument.uri))
+        uri, position = document_and_place("clmap/asCompiled", params)
+        snapshot = await server.snapshot(uri)
         offset = None if snapshot is None else snapshot.offset(position)
         kernel = None if snapshot is None or offset is None else snapshot.kernel_at(offset)
         if snapshot is None or kernel is None:

@@ -55,6 +55,11 @@ def _register(server: ClmapServer, clang_format: str) -> None:
         document = server.documents.get(uri)
         if document is None or not is_opencl(document):
             return []
+        if lines is not None:
+            last = len(document.file.line_starts)
+            lines = min(lines[0], last), min(lines[1], last)
+            if lines[1] < lines[0]:
+                return []  # A range that ends before it starts.
         found = await formatted(clang_format, document, options, lines)
         if server.documents.get(uri) is not document:
             raise JsonRpcContentModified("the text has changed")
@@ -99,11 +104,12 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
         return "file"
     text = document.text
     width, uses_tabs = _indentation(text, options)
+    width, tab = min(width, _WIDEST), min(options.tab_size, _WIDEST)
     return json.dumps(
         {
             "BasedOnStyle": "LLVM",
             "IndentWidth": width,
-            "TabWidth": options.tab_size,
+            "TabWidth": tab,
             "UseTab": "ForIndentation" if uses_tabs else "Never",
             "ColumnLimit": 0,
             "BreakBeforeBraces": _braces(text),
@@ -140,6 +146,8 @@ def _indentation(text: str, options: lsp.FormattingOptions) -> tuple[int, bool]:
     return widths[0], False
 
 
+_WIDEST = 64
+"""Columns of a level that an editor may ask for: a line of a deep block has a hundred times as many."""
 _UNTOLD_TAB = 8
 _TABBED = re.compile(r"^ *\t+[ \t]*\S", re.MULTILINE)
 _BLOCK = re.compile(r"^([ \t]*)(?:\S[^\r\n]*)?\{[ \t]*\r?\n([ \t]+)(?=\S)", re.MULTILINE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.kernel_picture import picture
+from clmap_lsp.server.places import document_and_place
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
@@ -19,10 +20,7 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, "clmap/kernelView")
     async def kernel_view(params: Any) -> dict[str, Any] | None:
-        from lsprotocol import types as lsp
-
-        uri = str(params.textDocument.uri)
-        position = lsp.Position(int(params.position.line), int(params.position.character))
+        uri, position = document_and_place("clmap/kernelView", params)
         snapshot = await server.soon(uri, PATIENCE_S)
         offset = None if snapshot is None else snapshot.offset(position)
         if snapshot is None or offset is None:
