@@ -184,10 +184,12 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     name_of = {"-": args.stdin_filename or "<stdin>"}
     check_settings(source, {name_of.get(it, it): texts.get(it) for it in paths})
     selections: dict[object, Selection] = {}
-    jobs = []
+    jobs: list[CheckJob] = []
     for path in paths:
         name = name_of.get(path, path)
-        settings = source.for_path(Path(name))
+        settings = replace(source.for_path(Path(name)), overrides=())
+        if jobs and jobs[-1].settings == settings:
+            settings = jobs[-1].settings  # One object for the files of a folder.
         device_of(settings)
         emulate = settings.emulate.enabled if args.emulate is None else args.emulate
         key = (settings.rules.select, settings.rules.ignore, tuple(settings.rules.severity.items()))
@@ -196,7 +198,7 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
         jobs.append(
             CheckJob(
                 name,
-                replace(settings, overrides=()),
+                settings,
                 selections[key],
                 given,
                 sim,

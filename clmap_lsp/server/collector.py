@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
-import os
 import sys
 from collections.abc import Callable, Iterator
 
 from clmap_lsp.caches import drop_all
+from clmap_lsp.heap import give_back
 
 QUIET_S = 0.5
 """Without a change for so long, nobody is likely to wait for an answer."""
@@ -17,8 +17,6 @@ FEW = 20_000
 """Objects made and not freed since the last look that are not worth one at a quiet moment."""
 MANY = 1_000_000
 """The same that are looked at whoever waits: about 100 MiB."""
-_ARENA_MAX = -8
-"""glibc's `M_ARENA_MAX`."""
 
 
 def collect_when_quiet() -> None:
@@ -103,33 +101,3 @@ def _functions() -> Iterator[object]:
                 yield it
                 if isinstance(it, type) and it.__module__ == name:
                     yield from list(vars(it).values())
-
-
-def use_one_heap() -> None:
-    """Let all threads take memory from one place: they take turns anyway, and gaps are filled sooner (glibc).
-
-    Where the environment says how many there are to be, that holds.
-    """
-    set_option = None if "MALLOC_ARENA_MAX" in os.environ else _glibc("mallopt")
-    if set_option is not None:
-        set_option(_ARENA_MAX, 1)
-
-
-def give_back() -> None:
-    """Give memory that is free in this process back to the system, where the C library keeps it (glibc)."""
-    trim = _glibc("malloc_trim")
-    if trim is not None:
-        trim(0)
-
-
-def _glibc(name: str) -> Callable[..., int] | None:
-    """Return a function of the C library, if that is glibc."""
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes
-
-    library = ctypes.CDLL(None)
-    if not hasattr(library, "gnu_get_libc_version"):
-        return None
-    found: Callable[..., int] | None = getattr(library, name, None)
-    return found

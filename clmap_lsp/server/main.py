@@ -32,8 +32,9 @@ def serve(options: ServeOptions) -> int:
     if options.log_level != "debug":
         logging.getLogger("pygls").setLevel(logging.WARNING)  # At INFO it logs every outgoing body.
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
+    from clmap_lsp.heap import use_one_heap
     from clmap_lsp.server.app import create_server
-    from clmap_lsp.server.collector import collect_when_quiet, use_one_heap
+    from clmap_lsp.server.collector import collect_when_quiet
     from clmap_lsp.server.serve import serve_stdio, serve_tcp
 
     use_one_heap()

@@ -216,8 +216,9 @@ _MOST_SECONDS = 10**9
 
 def _seconds(value: object) -> float | None:
     """Return a number of seconds; infinity, and whole numbers that are no floating-point ones, are none."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value <= _MOST_SECONDS else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return float(value) if 0 < value <= _MOST_SECONDS else None
 
 
 def _device(value: object) -> str:

@@ -7,6 +7,7 @@ macros and includes. Offsets are Unicode code points, 0-based; rows and columns 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import field
@@ -119,12 +120,12 @@ class SourceFile:
 
     path: str
     text: str
-    line_starts: Sequence[int] = field(repr=False)
+    line_starts: Sequence[int] = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, path: str, text: str) -> SourceFile:
         """Index the lines of `text`."""
-        return cls(path, text, tuple(_line_starts(text)))
+        return cls(path, text, array("I", _line_starts(text)))
 
     def position(self, offset: int) -> Position:
         """Return the 1-based place of a code-point offset; offsets past the end give the end."""

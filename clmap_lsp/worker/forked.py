@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import select
 import signal
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO, NoReturn
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
+from clmap_lsp.heap import give_back
 from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
 from clmap_lsp.sandbox.limits import Limits
 from clmap_lsp.sandbox.usage import cpu_seconds, resident_mib
@@ -32,8 +34,11 @@ Work = Callable[[int], Mapping[str, Any]]
 
 STUCK_S = 120.0
 """A process that uses no processor time for so long while it has a job is ended."""
-RENEWED_MIB = 512.0
-"""A copy that has grown by more between two jobs is replaced: what large files took is not given back."""
+RENEWED_MIB = 256.0
+"""A copy that has grown by more between two jobs is replaced: of what large files took it gives back a part
+only, as what is kept of others lies between."""
+TRIMMED_MIB = 48.0
+"""One that has grown by so much gives back what is free of it."""
 _LOOK_S = 1.0
 _PARENT_DEATH_SIGNAL = 1
 
@@ -295,11 +300,30 @@ def _serve(work: Work, terms: Terms, requests: int, answers: int) -> NoReturn:
         else:
             elsewhere.hand_over(lambda kind, request: _asked(stdin, stdout, kind, request))
             _listen(lambda message: _send(stdout, {"told": dict(message)}))
+            trim = _Trim()
             while (message := frames.read(stdin)) is not None:
                 _send(stdout, _done(work, int(message["number"])))
+                trim.look()
         code = 0
     finally:
         os._exit(code)
+
+
+class _Trim:
+    """Gives memory back that is free after a job, while the parent reads what came of it."""
+
+    def __init__(self) -> None:
+        self._held = self._now()
+
+    def look(self) -> None:
+        """Give back what is free, if much more is held than after the last time."""
+        if self._now() - self._held > TRIMMED_MIB:
+            gc.collect()
+            give_back()
+            self._held = self._now()
+
+    def _now(self) -> float:
+        return resident_mib(os.getpid()) or 0.0
 
 
 def _listen(listener: Callable[[Mapping[str, Any]], None]) -> None:

@@ -8,6 +8,7 @@ relative to the kernel that they belong to, and move with it.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -215,7 +216,17 @@ def _converter() -> Converter:
     made.register_structure_hook(SourceFile, lambda it, _: SourceFile.of(*map(str, it)))
     made.register_unstructure_hook(Span, _relative)
     made.register_structure_hook(Span, lambda it, _: _absolute(it))
+    made.register_structure_hook(str, lambda it, _: _shared(it))
     return made
+
+
+_LONGEST_SHARED = 80
+
+
+def _shared(value: object) -> str:
+    """Return a text; names and words, which reports of thousands of files repeat, are one object each."""
+    text = str(value)
+    return sys.intern(text) if type(text) is str and len(text) <= _LONGEST_SHARED else text
 
 
 def _number(value: object) -> int | float:
@@ -238,7 +249,7 @@ def _absolute(place: object) -> Span:
         case ["", int(start), int(end)]:
             return Span(kernel.path, start + kernel.start, end + kernel.start)
         case [str(path), int(start), int(end)]:
-            return Span(path, start, end)
+            return Span(_shared(path), start, end)
         case _:
             raise TypeError(f"{place!r} is no place")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -14,14 +15,19 @@ import pytest
 from clmap_lsp import workspace
 from clmap_lsp.cli import main
 from clmap_lsp.commands import checking
+from clmap_lsp.commands.check import _jobs
+from clmap_lsp.commands.options import SettingsSource
+from clmap_lsp.commands.parser import build_parser
 from clmap_lsp.config import Settings
-from clmap_lsp.report.model import FileReport
+from clmap_lsp.findings import Rest
+from clmap_lsp.report.model import FileReport, Guesses
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.sandbox import confined
 from clmap_lsp.sandbox.usage import resident_mib
 from clmap_lsp.workbench import hosts
 from clmap_lsp.worker import forked
 from clmap_lsp.worker.forked import LostError, Terms, each
+from clmap_lsp.worker.messages import as_data, from_data
 from clmap_lsp.workspace import remembered_workspaces, scope_of, workspace_of
 
 KERNEL = "__kernel void k(__global float *a) { a[get_global_id(0)] = 1.0f; }\n"
@@ -74,6 +80,53 @@ def test_what_one_large_file_took_is_gone_for_those_after_it(monkeypatch: pytest
         held[number] = float(outcome["mib"])
     assert held[2] > held[1] + 200.0
     assert held[4] < held[1] + 50.0
+
+
+@copies
+def test_a_copy_gives_back_what_is_free(monkeypatch: pytest.MonkeyPatch):
+    """Small pieces that lie behind one that stays keep all of their memory, unless it is asked for."""
+    if not given_back_here():
+        pytest.skip("the C library gives nothing back when asked")
+
+    def work(number: int) -> dict[str, Any]:
+        if number == 1:
+            pieces = [bytes(20_000) for _ in range(6_000)]
+            kept.append(bytes(20_000))
+            del pieces
+        return {"mib": resident_mib(os.getpid())}
+
+    def held(trimmed_mib: float) -> list[float]:
+        monkeypatch.setattr(forked, "TRIMMED_MIB", trimmed_mib)
+        done = dict(each(work, 3, 1, Terms(runs_kernels=False)))
+        outcomes = [done[number] for number in range(3)]
+        return [float(it["mib"]) for it in outcomes if not isinstance(it, LostError)]
+
+    kept: list[bytes] = []
+    without, with_it = held(math.inf), held(48.0)
+    assert without[2] > without[0] + 80.0
+    assert with_it[2] < with_it[0] + 40.0
+
+
+def given_back_here() -> bool:
+    from clmap_lsp.heap import _glibc
+
+    return _glibc("malloc_trim") is not None
+
+
+def test_files_of_a_folder_share_their_settings_and_reports_their_words(tmp_path: Path):
+    """What each file of ten thousand adds to the command is what it has of its own."""
+    (tmp_path / "clmap.toml").write_text("[build]\ndefines = {N = 8}\n")
+    for number in range(6):
+        (tmp_path / f"{number}.cl").write_text(KERNEL)
+    args = build_parser()[0].parse_args(["check", str(tmp_path)])
+    jobs = _jobs(args, SettingsSource(args))
+    assert len({id(it.settings) for it in jobs}) == 1 < len(jobs)
+    rests = [Rest("scalar", "count_of_elements", "4096", "guessed") for _ in range(2)]
+    guesses = [Guesses(launches=(("some_kernel", (it,)),)) for it in rests]
+    reports = [as_data(FileReport(f"{n}.cl", guesses=it)) for n, it in enumerate(guesses)]
+    one, other = (from_data(json.loads(json.dumps(it)), FileReport) for it in reports)
+    (name, (rest,)), (same, (twin,)) = *one.guesses.launches, *other.guesses.launches
+    assert name is same and rest.name is twin.name and rest.value is twin.value
 
 
 @copies
