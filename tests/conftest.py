@@ -20,6 +20,9 @@ for helpers in ("server", "fixes", "trust", "processes"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# As the command has it (`source.collector`); Python's own walk young syntax trees at every 700 objects.
+gc.set_threshold(50_000, 20, 50)
+
 settings.register_profile(
     "default",
     deadline=None,  # Machines differ; speed is measured in benchmarks/.

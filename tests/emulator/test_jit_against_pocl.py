@@ -44,7 +44,7 @@ def test_random_integer_kernels(queue, seed):
     rng = random.Random(seed)
     generators = [Generator(rng) for _ in range(KERNELS)]
     text = "".join(it.kernel(f"k{index}") for index, it in enumerate(generators))
-    built = cl.Program(queue.context, text).build()
+    built = cl.Program(queue.context, text).build(["-cl-opt-disable"])
     program = read_program(text, "random.cl")
     assert not program.problems
     for index, generator in enumerate(generators):
@@ -118,7 +118,7 @@ def test_float_functions(queue, expression, ulps):
         "  float x = (in[3 * i] - 0.5f) * 200, y = (in[3 * i + 1] - 0.5f) * 20, z = in[3 * i + 2] * 9;\n"
         f"  out[i] = {expression};\n}}\n"
     ).replace("(float)(half)0.0f + ", "")
-    built = cl.Program(queue.context, text).build()
+    built = cl.Program(queue.context, text).build(["-cl-opt-disable"])
     program = read_program(text, "float.cl")
     launch = Launch(
         "k",

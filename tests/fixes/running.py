@@ -59,10 +59,14 @@ def outputs(versions: Sequence[Version]) -> list[Mapping[str, np.ndarray]]:
 
 @lru_cache(maxsize=1)
 def _built(text: str) -> Any:
-    """Return a program of PoCL; the same versions run on one launch after the other."""
+    """Return a program of PoCL; the same versions run on one launch after the other.
+
+    LLVM's optimiser would take most of the time, for launches of microseconds; what a rewrite does wrong is
+    wrong without it too.
+    """
     import pyopencl as cl
 
-    return cl.Program(context(), text).build(["-cl-std=CL1.2"])
+    return cl.Program(context(), text).build(["-cl-std=CL1.2", "-cl-opt-disable"])
 
 
 def _run(run: Any, kernel: Kernel, launch: Launch) -> Mapping[str, np.ndarray]:

@@ -58,9 +58,17 @@ __kernel void with_itself(__global const float *restrict a, __global float *rest
 
 
 @pytest.fixture(scope="module")
-def rows() -> Found:
-    """The search for a matrix multiply by rows."""
-    return optimise(subject_of(ROW, device=H200), SETTINGS, budget_s=120)
+def watched() -> tuple[Found, list[Found], list[float]]:
+    """The search for a matrix multiply by rows, and what whoever watches hears: bests and shares."""
+    told: list[Found] = []
+    shares: list[float] = []
+    watcher = Watcher(lambda _text, share: shares.append(share), told.append)
+    return optimise(subject_of(ROW, device=H200), SETTINGS, budget_s=120, watcher=watcher), told, shares
+
+
+@pytest.fixture(scope="module")
+def rows(watched: tuple[Found, list[Found], list[float]]) -> Found:
+    return watched[0]
 
 
 def test_rewrites_are_found_one_after_the_other(rows: Found):
@@ -164,11 +172,8 @@ def test_a_search_goes_on_from_what_an_earlier_one_learnt(monkeypatch: pytest.Mo
     assert not asked
 
 
-def test_whoever_watches_hears_what_is_best_so_far(rows: Found):
-    told: list[Found] = []
-    shares: list[float] = []
-    watcher = Watcher(lambda _text, share: shares.append(share), told.append)
-    found = optimise(subject_of(ROW, device=H200), SETTINGS, budget_s=120, watcher=watcher)
+def test_whoever_watches_hears_what_is_best_so_far(watched: tuple[Found, list[Found], list[float]]):
+    found, told, shares = watched
     assert [it.text for it in told[-1].steps] == [it.text for it in found.steps]
     assert not told[-1].complete and found.complete
     best = [it.steps[-1].figures.seconds or 0.0 for it in told]

@@ -63,10 +63,10 @@ def test_contents_within_the_limit_are_made(repository: Path):
 @pytest.mark.parametrize(
     "text",
     [
-        "random(1000003)", "random(1000003,7)", "permutation(300001)", "iota(600001)",
-        "formula(300001,sin(i)*64-1/(i+1))", "formula(300001,i*i%1009)", "formula(300001,i**2)",
-        "formula(300001,-i if i%2 else i/3)", "formula(300001,min(i,1000)+floor(i/7))",
-        "formula(300001,2**70+i)", "formula(300001,~i+abs(i-5))", "formula(300001,(i>7)*i)", "values(1,2,3)",
+        "random(17003)", "random(17003,7)", "permutation(5001)", "iota(9001)",
+        "formula(5001,sin(i)*64-1/(i+1))", "formula(5001,i*i%1009)", "formula(5001,i**2)",
+        "formula(5001,-i if i%2 else i/3)", "formula(5001,min(i,1000)+floor(i/7))",
+        "formula(5001,2**70+i)", "formula(5001,~i+abs(i-5))", "formula(5001,(i>7)*i)", "values(1,2,3)",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("scalar", ["float", "uchar", "short", "ulong"])
@@ -76,6 +76,7 @@ def test_contents_made_in_pieces_are_those_made_at_once(
     argument = parse_argument(text)
     assert isinstance(argument, BufferArgument)
     kind = PointerType(SCALARS[scalar], AddressSpace.GLOBAL)
+    monkeypatch.setattr("clmap_lsp.launch.contents._CHUNK", 1 << 12)
     pieces = buffer_contents(argument, kind)
     monkeypatch.setattr("clmap_lsp.launch.contents._CHUNK", 1 << 30)
     assert np.array_equal(pieces, buffer_contents(argument, kind))
