@@ -229,7 +229,12 @@ def run(
     job.compile_s, job.inputs_s = compiled - started, time.perf_counter() - compiled
     job.recorder = recorder
     job.state.words[at.RECORD] = int(recorder is not None)
-    _run(job)
+    try:
+        _run(job)
+    except MemoryError:
+        if not job.may_be_sampled:
+            raise
+        job.stopped = Limit.MEMORY  # Its figures are not whole: a sample has to take its place.
     return job
 
 

@@ -38,7 +38,7 @@ def sampling_notes(job: JitRun) -> Iterator[str]:
     limit = "" if job.stopped is None else f": {job.stopped.value} limit"
     early = f" ({left} more were drawn but not run to their end{limit})" if left else ""
     if job.settings.chosen_sample:
-        yield "the whole launch takes more work than its time limit allows, so some of it was run"
+        yield "the whole launch takes more work or memory than its limits allow, so some of it was run"
     if not job.settings.watch_global:
         yield "the whole launch takes more than its memory limit: races on global memory were not looked for"
     yield (

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.budget import sample_size
 from clmap_lsp.emulator.memory_limit import limited
-from clmap_lsp.emulator.result import EmulationResult, Engine, Fault, Limit
+from clmap_lsp.emulator.result import EmulationResult, Engine, Fault, Limit, Seconds
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.problem import LaunchError, NotInstalledError, TooMuchMemoryError
@@ -20,6 +22,9 @@ from clmap_lsp.source.ir import Kernel, OpaqueCall, walk
 from clmap_lsp.source.program import Program
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from clmap_lsp.emulator.jit import JitRun
     from clmap_lsp.emulator.report_symbolic import SymbolicFigures
 
@@ -31,6 +36,9 @@ _STATEMENTS_PER_S = 500
 _LEAST_STATEMENTS = 1500
 _SAMPLE_WITHOUT_ROOM = 64
 """Work-groups of a launch that needs more memory than there is."""
+_LEAST_SAMPLE = 2
+_FEWER = 4
+"""A sample for which there is too little memory is tried again with so many times fewer work-groups."""
 _LEAST_SHARE = 0.5
 """Of the budget, for the sample of a launch that used up all of it."""
 _CURE = "use a smaller launch or raise the memory limit"
@@ -90,25 +98,39 @@ def _run(
 ) -> EmulationResult | None:
     """Run a launch, or a sample of it where it is too large; without `samples`, that is `None`."""
     check_installed()
-    from clmap_lsp.emulator import jit
-    from clmap_lsp.emulator.report_jit import met_faults, result_of
+    from clmap_lsp.emulator.report_jit import met_faults
 
     _check_size(kernel, settings)
-    met: tuple[Fault, ...] = ()
     job = _first_run(program, kernel, launch, settings)
-    if not samples and (job is None or job.stopped):
-        return None
     if job is None:
+        if not samples:
+            return None
         # A sample touches a small part of its buffers, but what watches global memory is as large as they.
         wanted = settings.sample_groups or _SAMPLE_WITHOUT_ROOM
         settings = replace(settings, watch_global=False, sample_groups=wanted)
-        job = jit.run(program, kernel, launch, settings)
-    if job.stopped in (Limit.WORK, Limit.MEMORY) and job.may_be_sampled:
-        settings, contents = _as_sample(job), job.unwritten_contents()
-        spent, met = job.seconds, met_faults(job)
-        del job  # Its memory is needed.
-        job = jit.run(program, kernel, launch, settings, contents=contents)
-        job.earlier = spent
+        return _sampled(program, kernel, launch, settings, reason)
+    if job.stopped and not samples:
+        return None
+    if not (job.stopped in (Limit.WORK, Limit.MEMORY) and job.may_be_sampled):
+        try:
+            return _finished(program, kernel, launch, settings, job, reason)
+        except MemoryError:
+            if not (samples and job.may_be_sampled):
+                raise
+    settings, contents = _as_sample(job), job.unwritten_contents()
+    spent, met = job.seconds, met_faults(job)
+    del job  # Its memory is needed.
+    result = _sampled(program, kernel, launch, settings, reason, contents, spent)
+    return replace(result, faults=_all_of(met, result.faults)) if met else result
+
+
+def _finished(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, job: JitRun, reason: str
+) -> EmulationResult:
+    """Return what a run has found."""
+    from clmap_lsp.emulator import jit
+    from clmap_lsp.emulator.report_jit import result_of
+
     if job.reads_out_of_bounds and settings.uninitialised and settings.trace and not job.stopped:
         # Following every value costs time, so only a launch that needs it is run so, a second time.
         left = replace(settings, time_limit_s=max(settings.time_limit_s - job.run_s - job.metrics_s, 0.0))
@@ -116,8 +138,7 @@ def _run(
         if not again.stopped:
             again.earlier = job.seconds
             job = again
-    result = result_of(job, reason)
-    return replace(result, faults=_all_of(met, result.faults)) if met else result
+    return result_of(job, reason)
 
 
 def _all_of(earlier: tuple[Fault, ...], later: tuple[Fault, ...]) -> tuple[Fault, ...]:
@@ -138,6 +159,36 @@ def _first_run(
         if not (settings.may_sample or settings.sample_groups):
             raise
     return None
+
+
+def _sampled(
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    reason: str,
+    contents: Mapping[str, NDArray[np.uint8]] = MappingProxyType({}),
+    spent: Seconds | None = None,
+) -> EmulationResult:
+    """Run a sample of as many work-groups as there is memory to follow.
+
+    Raises: MemoryError if there is too little for two.
+    """
+    from clmap_lsp.emulator import jit
+
+    groups = settings.sample_groups or _LEAST_SAMPLE
+    job: JitRun | None
+    while True:
+        chosen = replace(settings, sample_groups=groups)
+        try:
+            job = jit.run(program, kernel, launch, chosen, contents=contents)
+            job.earlier = spent or job.earlier
+            return _finished(program, kernel, launch, chosen, job, reason)
+        except MemoryError:
+            if groups <= _LEAST_SAMPLE:
+                raise
+        groups = max(groups // _FEWER, _LEAST_SAMPLE)
+        job = None
 
 
 def _as_sample(job: JitRun) -> EmulationSettings:
@@ -197,7 +248,12 @@ def _symbolic(
 
     if not settings.trace:
         return "no figures were asked for"
-    return symbolic_figures(program, kernel, launch, settings)
+    try:
+        return symbolic_figures(program, kernel, launch, settings)
+    except MemoryError:
+        if settings.engine is Engine.SYMBOLIC:
+            raise
+    return "it needs more memory than the limit"
 
 
 def _is_out_of_bounds(result: EmulationResult) -> bool:

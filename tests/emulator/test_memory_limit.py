@@ -106,3 +106,54 @@ def test_a_launch_over_the_limit_is_refused_with_a_cure(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "over the limit of 150 MB" in done.stderr or "more than the limit of 150 MB" in done.stderr
     assert "raise the memory limit" in done.stderr
+
+
+CSR = """
+__kernel void csr(__global const int *start, __global const int *column, __global const float *value,
+                  __global const float *x, __global float *y) {
+  int row = get_global_id(0);
+  float sum = 0.0f;
+  for (int k = start[row]; k < start[row + 1]; k++) sum += value[k] * x[column[k]];
+  y[row] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("limit", [250, 300])
+def test_what_cannot_be_followed_whole_is_sampled_within_the_limit(tmp_path: Path, limit: int) -> None:
+    (tmp_path / "csr.cl").write_text(CSR)
+    rows, entries = 1 << 20, 1 << 23
+    buffers = {
+        "start": f"formula({rows + 1},i*8)",
+        "column": f"formula({entries},(i*40503)%{rows})",
+        "value": f"random({entries})",
+        "x": f"random({rows})",
+        "y": f"zeros({rows})",
+    }
+    command = [
+        "emulate",
+        str(tmp_path / "csr.cl"),
+        "--global",
+        str(rows),
+        "--local",
+        "256",
+        "--format",
+        "json",
+    ]
+    for name, text in buffers.items():
+        command += ["--arg", f"{name}={text}"]
+    program = f"""
+import sys
+from clmap_lsp.cli import main
+code = main({[*command, "--memory-limit", str(limit)]!r})
+status = open("/proc/self/status").read()
+print(status.split("VmHWM:")[1].split()[0], file=sys.stderr)
+sys.exit(code)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["method"] == "sampled"
+    assert found["sampling"]["groups"] >= 2
+    assert any("memory" in it and "limits" in it for it in found["notes"])
+    assert int(done.stderr.split()[-1]) >> 10 <= limit + 100
