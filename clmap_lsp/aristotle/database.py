@@ -38,6 +38,8 @@ _TABLES: dict[type[Any], tuple[str, Sequence[str]]] = {
     Measurement: ("measurement", MEASUREMENT_KEY),
     StridePoint: ("stride", STRIDE_KEY),
 }
+_STORED: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (float, int), "bool": int}
+"""What SQLite gives for a field; it stores what it is given, whatever the column's type is."""
 _SQL_TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER"}
 
 
@@ -150,8 +152,11 @@ class Database:
                 f"SELECT * FROM {table} WHERE {condition} ORDER BY {_quoted(key)}", tuple(where.values())
             ).fetchall()
         flags = [k for k, it in enumerate(fields(kind)) if str(it.type) == "bool"]
+        types = tuple(_STORED[str(it.type)] for it in fields(kind))
         for row in rows:
             values = list(row)
+            if not all(map(isinstance, values, types)):
+                raise self._is_none(f"a {table} holds values of other types")
             for k in flags:
                 values[k] = bool(values[k])
             yield kind(*values)
@@ -164,6 +169,7 @@ class Database:
                 " upgrade clmap-lsp or move the file away"
             )
         if version == SCHEMA_VERSION:
+            self._check_tables()
             return
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if read_only or tables:
@@ -176,6 +182,25 @@ class Database:
                     f"CREATE TABLE {table} ({columns}, PRIMARY KEY ({_quoted(key)})) WITHOUT ROWID"
                 )
             self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _check_tables(self) -> None:
+        """Refuse a file in which names of tables stand for something else.
+
+        A view may have rows without end, a trigger or a computed column may run anything of SQL's.
+        """
+        found = self._connection.execute("SELECT type, name FROM sqlite_master").fetchall()
+        made = {(kind, name) for kind, name in found if not str(name).startswith("sqlite_")}
+        if made != {("table", table) for table, _ in _TABLES.values()}:
+            raise self._is_none("it has other tables, views or triggers")
+        for kind, (table, _) in _TABLES.items():
+            columns = self._connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+            if [(it["name"], it["hidden"]) for it in columns] != [(it.name, 0) for it in fields(kind)]:
+                raise self._is_none(f"its table {table} has other columns")
+
+    def _is_none(self, why: str) -> DatabaseError:
+        return DatabaseError(
+            f"{self._name}: no database of clmap-lsp ({why}); name another file or move it away"
+        )
 
     @property
     def _name(self) -> str:

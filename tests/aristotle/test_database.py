@@ -123,6 +123,60 @@ def test_a_newer_schema_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
         Database(foreign)
 
 
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+HUGE = "hex(zeroblob(400000000))"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (f"DROP TABLE stride; CREATE VIEW stride AS {ENDLESS}", "views"),
+        (f"CREATE VIEW more AS {ENDLESS}", "views"),
+        ("DROP TABLE stride", "other tables"),
+        ("CREATE TABLE more (x)", "other tables"),
+        ("CREATE TRIGGER t BEFORE INSERT ON platform BEGIN SELECT 1; END", "triggers"),
+        ("DROP TABLE stride; CREATE TABLE stride (a, b)", "columns"),
+        ("ALTER TABLE platform ADD COLUMN more TEXT", "columns"),
+        (f"ALTER TABLE platform ADD COLUMN more TEXT AS ({HUGE})", "columns"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("read_only", [True, False])
+def test_what_is_no_table_of_ours_is_refused_unread(
+    tmp_path: Path, change: str, said: str, read_only: bool
+) -> None:
+    path = tmp_path / "theirs.sqlite"
+    Database(path).close()
+    with sqlite3.connect(path) as connection:
+        try:
+            connection.executescript(change)
+        except sqlite3.OperationalError:
+            pytest.skip("this SQLite knows no such thing")
+    with pytest.raises(DatabaseError, match=said) as caught:
+        Database(path, read_only=read_only)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["x'00'", "'twelve'", "9e999", "1.5"])
+def test_values_of_other_types_are_told_and_not_computed_with(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "theirs.sqlite"
+    with Database(path) as database:
+        database.put([measurement()])
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE measurement SET runs = {value}")
+    with Database(path) as database, pytest.raises(DatabaseError, match="values of other types"):
+        database.measurements()
+
+
+def test_statistics_of_sqlite_are_no_tables_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "own.sqlite"
+    with Database(path) as database:
+        database.put([measurement()])
+    with sqlite3.connect(path) as connection:
+        connection.execute("ANALYZE")
+    with Database(path) as database:
+        assert len(database.measurements()) == 1
+
+
 @given(
     st.floats(0.001, 1e6),
     st.integers(1, 1000),
