@@ -73,6 +73,8 @@ async function look(page, path, width, scheme) {
   const where = `/${path} at ${width} pixels, ${scheme}`;
   const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
   if (wide > narrow) wrong.push(`${where}: ${wide - narrow} pixels too wide`);
+  const cut = await page.$$eval(".language-sh code", (all) => all.filter((it) => it.scrollWidth > it.clientWidth).length);
+  if (cut) wrong.push(`${where}: ${cut} blocks of commands are cut off`);
   const found = await page.evaluate(async () => (await axe.run({ resultTypes: ["violations"] })).violations);
   for (const it of found)
     if (["serious", "critical"].includes(it.impact))
