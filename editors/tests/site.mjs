@@ -92,6 +92,7 @@ const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", arg
 let n = 0, minor = 0, answered;
 for (const scheme of ["light", "dark"]) {
   const page = await browser.newPage({ colorScheme: scheme, reducedMotion: "reduce" });
+  page.setDefaultTimeout(600_000); // A busy machine is slow, and nothing here waits for what does not come.
   for (const path of pagesRead()) {
     await page.goto(`http://127.0.0.1:${server.address().port}/${path}`);
     await page.addScriptTag({ content: axe.source });
