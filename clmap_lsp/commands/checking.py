@@ -189,15 +189,22 @@ def _confined(
     if terms.runs_kernels:
         warm()
     reports: dict[int, FileReport] = {}
-    for number, outcome in forked.each(
-        lambda it: as_data(check_file(jobs[it])), len(jobs), n_processes, terms
-    ):
-        path = jobs[number].path
-        if isinstance(outcome, forked.LostError):
-            reports[number] = FileReport(path, error=f"{path}: the process that checked it {outcome}")
-        else:
-            reports[number] = from_data(outcome, FileReport)
-        advance()
+    outcomes = forked.each(lambda it: as_data(check_file(jobs[it])), len(jobs), n_processes, terms)
+    try:
+        for number, outcome in outcomes:
+            path = jobs[number].path
+            if isinstance(outcome, forked.LostError):
+                reports[number] = FileReport(path, error=f"{path}: the process that checked it {outcome}")
+            else:
+                reports[number] = from_data(outcome, FileReport)
+            advance()
+    except forked.NoCopyError:
+        if terms.runs_kernels:
+            raise
+        for number in range(len(jobs)):  # Reading and analysing run nothing: it is done here.
+            if number not in reports:
+                reports[number] = check_file(jobs[number])
+                advance()
     return tuple(reports[it] for it in range(len(jobs)))
 
 

@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
 from clmap_lsp.compiled import elsewhere
@@ -45,6 +45,10 @@ _PARENT_DEATH_SIGNAL = 1
 
 class LostError(Exception):
     """The process that did a job is gone; the text is for people."""
+
+
+class NoCopyError(UsageError):
+    """There can be no further process; nothing is wrong with the job that waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +120,30 @@ def each(
     """Do the jobs below `count` in confined copies of this process; yields number and outcome as they come.
 
     A copy that is lost over a job is replaced: the other jobs are still done. So is one that has grown large,
-    so that the memory for many jobs is that for a few.
+    so that the memory for many jobs is that for a few. Where the system allows fewer, fewer do them.
 
-    Raises: UsageError that a job raised, or where a copy cannot be confined.
+    Raises: UsageError that a job raised, or where a copy cannot be confined; NoCopyError if there is none.
     """
-    waiting = iter(range(count))
+    waiting: Iterator[int] = iter(range(count))
     copies: list[_Copy] = []
+
+    def begin(number: int) -> bool:
+        nonlocal waiting
+        try:
+            copies.append(_Copy(work, terms, number))
+        except OSError as error:
+            if not copies:
+                raise NoCopyError(
+                    f"no process can be started ({system_error(error)}); allow more of them (ulimit -u, -n)"
+                ) from None
+            waiting = chain((number,), waiting)
+            return False
+        return True
+
     try:
         for number in islice(waiting, n_processes):
-            copies.append(_Copy(work, terms, number))
+            if not begin(number):
+                break
         while copies:
             for copy in _with_news(copies):
                 outcome = copy.news()
@@ -138,7 +157,7 @@ def each(
                 copies.remove(copy)
                 copy.end()
                 if following is not None:
-                    copies.append(_Copy(work, terms, following))
+                    begin(following)
     finally:
         for copy in copies:
             copy.end()
@@ -156,9 +175,12 @@ class _Copy:
     def __init__(self, work: Work, terms: Terms, number: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        its_requests, self._requests = os.pipe()
-        self.answers, its_answers = os.pipe()
-        self._pid = os.fork()
+        its_requests, self._requests, self.answers, its_answers = _two_pipes()
+        try:
+            self._pid = os.fork()
+        except OSError:
+            _close(its_requests, self._requests, self.answers, its_answers)
+            raise
         if self._pid == 0:
             _serve(work, terms, its_requests, its_answers)
         # Less than this process holds: a copy has no pages of files until it reads them.
@@ -197,9 +219,7 @@ class _Copy:
 
     def end(self) -> None:
         """End it, whatever it does."""
-        for pipe in (self._requests, self.answers):
-            with contextlib.suppress(OSError):
-                os.close(pipe)
+        _close(self._requests, self.answers)
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -282,6 +302,21 @@ class _Copy:
                 return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
             time.sleep(0.01)
         return "its answers closed"
+
+
+def _two_pipes() -> tuple[int, int, int, int]:
+    first = os.pipe()
+    try:
+        return *first, *os.pipe()
+    except OSError:
+        _close(*first)
+        raise
+
+
+def _close(*descriptors: int) -> None:
+    for it in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(it)
 
 
 # ------------------------------------------------------------------------------------------ in the copy

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from clmap_lsp.commands.check import _jobs
 from clmap_lsp.commands.options import SettingsSource
 from clmap_lsp.commands.parser import build_parser
 from clmap_lsp.config import Settings
+from clmap_lsp.errors import UsageError
 from clmap_lsp.findings import Rest
 from clmap_lsp.report.model import FileReport, Guesses
 from clmap_lsp.rules.selection import Selection
@@ -80,6 +81,54 @@ def test_what_one_large_file_took_is_gone_for_those_after_it(monkeypatch: pytest
         held[number] = float(outcome["mib"])
     assert held[2] > held[1] + 200.0
     assert held[4] < held[1] + 50.0
+
+
+@pytest.fixture(params=["fork", "pipe"])
+def limited(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Returns what lets the system give so many processes from now on, or pipes for so many."""
+    name, real = request.param, getattr(os, request.param)
+
+    def limit(processes: int) -> None:
+        left = [processes if name == "fork" else 2 * processes + 1]
+
+        def give() -> Any:
+            if not left[0]:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            left[0] -= 1
+            return real()
+
+        monkeypatch.setattr(os, name, give)
+
+    return limit
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@copies
+def test_where_there_can_be_fewer_processes_fewer_do_all(limited: Callable[[int], None]):
+    before = descriptors()
+    limited(2)
+    done = dict(each(lambda n: {"pid": os.getpid()}, 9, 4, Terms(runs_kernels=False)))
+    assert len(done) == 9
+    assert len({int(it["pid"]) for it in done.values() if not isinstance(it, LostError)}) <= 2
+    assert descriptors() == before
+
+
+@copies
+def test_where_there_can_be_no_process_kernels_do_not_run_and_files_are_checked_all_the_same(
+    limited: Callable[[int], None],
+):
+    before = descriptors()
+    jobs = [checking.CheckJob(f"{it}.cl", Settings(), Selection.of(), text=KERNEL) for it in range(14)]
+    full = checking.check_all(jobs, 2, None, Terms(runs_kernels=False))
+    limited(0)
+    assert checking.check_all(jobs, 2, None, Terms(runs_kernels=False)) == full
+    with pytest.raises(UsageError, match="no process can be started") as raised:
+        checking.check_all(jobs, 2, None, Terms())
+    assert "\n" not in str(raised.value)
+    assert descriptors() == before
 
 
 @copies
