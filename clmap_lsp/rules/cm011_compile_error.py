@@ -42,10 +42,14 @@ from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 RULE = RuleMeta("CM011", "compile-error", Severity.ERROR, scope=Scope.FILE, needs=Needs.INDEX)
 
 
+# By CM016 and CM017.
+_TOLD_ELSEWHERE = frozenset({"syntax-error", "extension"})
+
+
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the errors of names and types."""
     for it in context.refused:
-        if it.issue.code != "syntax-error" and context.index is not None:
+        if it.issue.code not in _TOLD_ELSEWHERE and context.index is not None:
             yield from_issue(RULE, context.index, it)
     for it in context.doubts("suspicious"):
         yield RULE.finding(it.span, it.issue.message, severity=Severity.WARNING)

@@ -23,3 +23,8 @@ def test_what_comes_before_a_part_may_have_the_pragma():
     part = KERNEL.replace("2;", "FACTOR;")
     assert severities(part) == [Severity.INFORMATION]
     assert severities(f"#define FACTOR 2\n{part}") == [Severity.WARNING]
+
+
+def test_what_needs_an_extension_to_compile_is_told_once():
+    report = check_file(CheckJob("k.cl", Settings(), Selection.of(), text="__kernel void later(...)\n{\n}\n"))
+    assert [(it.code, it.severity) for it in report.findings] == [("CM017", Severity.ERROR)]
