@@ -238,6 +238,10 @@ def _buffer(job: JitRun, kind: int, second: int) -> Buffer | None:
     return job.space.buffers[number - 1] if 0 < number <= len(job.space.buffers) else None
 
 
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
+
+
 def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[str, int | None]:
     """Return words for a person and the byte offset."""
     where = f"`{buffer.name}` of {buffer.size} bytes" if buffer else "a null or invalid pointer"
@@ -245,13 +249,13 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
     is_image = buffer is not None and buffer.plan.is_image
     match kind:
         case at.FAULT_OOB_READ if is_image and buffer is not None:
-            return f"reads a texel outside of the image `{buffer.name}`, without a sampler", first
+            return f"reads a texel outside of the image `{buffer.name}`, without a sampler that clamps", first
         case at.FAULT_OOB_WRITE if is_image and buffer is not None:
             return f"writes a texel outside of the image `{buffer.name}`; the write is dropped", first
         case at.FAULT_OOB_READ:
-            return f"reads {low} bytes at byte offset {first} of {where}; the value is taken for 0", first
+            return f"reads {_bytes(low)} at byte offset {first} of {where}; the value is taken for 0", first
         case at.FAULT_OOB_WRITE:
-            return f"writes {low} bytes at byte offset {first} of {where}; the write is dropped", first
+            return f"writes {_bytes(low)} at byte offset {first} of {where}; the write is dropped", first
         case at.FAULT_MISALIGNED:
             return f"byte offset {first} of {where} is not a multiple of {low}", first
         case at.FAULT_RACE_RW | at.FAULT_RACE_WW:

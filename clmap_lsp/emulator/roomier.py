@@ -28,6 +28,8 @@ _FACTOR = 4
 """Each try makes a buffer so much longer at least; six of them reach 4,096 times what was inferred."""
 _MOST_BYTES = 1 << 30
 """Of a buffer: what reaches further goes astray."""
+_MOST_LOCAL_BYTES = 1 << 18
+"""Of local memory: more than any device has for a work-group."""
 _MOST_TEXELS = 1 << 24
 """Of an image, each side of which grows at once."""
 
@@ -107,7 +109,9 @@ def _is_guess(launch: Launch, fault: Fault) -> bool:
     argument = None if fault.buffer is None else launch.arguments.get(fault.buffer)
     if fault.kind not in _OUTSIDE or fault.offset is None or fault.offset < 0:
         return False
-    may_be_longer = isinstance(argument, LocalArgument) or (
+    if isinstance(argument, LocalArgument):
+        return fault.buffer in launch.inferred and fault.offset < _MOST_LOCAL_BYTES
+    may_be_longer = (
         isinstance(argument, BufferArgument) and not argument.sides and argument.fill is not Fill.NULL
     )
     return may_be_longer and fault.buffer in launch.inferred
@@ -131,7 +135,9 @@ def _longer(kernel: Kernel, launch: Launch, faults: tuple[Fault, ...]) -> Iterat
         if not isinstance(argument, BufferArgument | LocalArgument) or not isinstance(kind, PointerType):
             continue
         size = max(kind.pointee.size, 1)
-        items = launch.group_items if isinstance(argument, LocalArgument) else launch.work_items
-        count = max(-(-n_bytes // size), argument.count * _FACTOR, items)
-        if count * size <= _MOST_BYTES:
-            yield name, count
+        is_local = isinstance(argument, LocalArgument)
+        items = launch.group_items if is_local else launch.work_items
+        most = (_MOST_LOCAL_BYTES if is_local else _MOST_BYTES) // size
+        needs, wanted = -(-n_bytes // size), max(argument.count * _FACTOR, items)
+        if needs <= most and argument.count < most:
+            yield name, min(max(needs, wanted), most)

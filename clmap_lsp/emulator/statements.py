@@ -155,7 +155,7 @@ class Statements:
             case Call(site=site, variable=result) | OpaqueCall(site=site, variable=result):
                 is_recursion = isinstance(statement, OpaqueCall) and statement.reason == RECURSION
                 ctx.fault(FAULT_UNKNOWN_FUNCTION, site, int(is_recursion))
-                if result is not None:
+                if result is not None and not result.is_object:  # A structure stays as it is.
                     self.assign(result, zero(llvm_type(result.type)))
             case Unsupported(site=site):
                 ctx.fault(FAULT_UNSUPPORTED, site)

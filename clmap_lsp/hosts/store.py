@@ -80,7 +80,7 @@ def named(place: str, value: Value) -> Value:
     """Return a value as it is called once it stands at a place."""
     if is_null_range(value):
         return value
-    if isinstance(value, RunTime) and (_is_vague(value) or len(value.text) > MAX_TEXT):
+    if isinstance(value, RunTime) and (_is_vague(place, value) or len(value.text) > MAX_TEXT):
         return replace(value, text=name_of(place).lstrip("."), opaque=True)
     return value
 
@@ -89,9 +89,18 @@ _NAMED = re.compile(r"[^\W\d]\w*(?:(?:\.|->)[^\W\d]\w*)*")
 """A variable, or a field."""
 
 
-def _is_vague(value: RunTime) -> bool:
-    """Tell whether a value's text says less than the name of where it is put; a variable's name does not."""
-    return value.opaque and _NAMED.fullmatch(value.text) is None
+_ELEMENT = re.compile(rf"{_NAMED.pattern}(?:\[[\w\s+*-]*\])+")
+"""An element of an array."""
+
+
+def _is_vague(place: str, value: RunTime) -> bool:
+    """Tell whether a value's text says less than the name of where it is put.
+
+    A variable's name does not, nor does that of an element for another: `sizes[0] = dimensions[i]`.
+    """
+    if not value.opaque or _NAMED.fullmatch(value.text):
+        return False
+    return not (place.endswith("]") and _ELEMENT.fullmatch(value.text))
 
 
 def join_values(place: str, values: Iterable[Value], default: Value | None = None) -> Value:

@@ -162,7 +162,7 @@ class PostfixParser(CallParser, ABC):
                 return member
             case Record():
                 said = f"incomplete definition of type '{spelled(Qualified(base))}'"
-                self.issue("wrong-member", said, token=at - 1)
+                self.issue("incomplete-type", said, token=at - 1)
             case VectorType(element=element, lanes=lanes):
                 chosen = lane_numbers(name, lanes)
                 if len(chosen) in (5, 6, 7) or len(chosen) > 16:
@@ -176,7 +176,7 @@ class PostfixParser(CallParser, ABC):
                 self._bad_swizzle(name, at, type_)
             case ScalarType(bits=1 | 8 | 16 | 32 | 64 | 128) | Array():
                 said = f"member reference base type '{spelled(type_)}' is not a structure or union"
-                self.issue("wrong-member", said, token=at - 1)
+                self.issue("incomplete-type", said, token=at - 1)
             case _:
                 pass
         return UNKNOWN

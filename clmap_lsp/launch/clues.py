@@ -31,6 +31,8 @@ class Clues:
     """Dimensions whose ids are used."""
     local_sizes: dict[int, int] = field(default_factory=dict)
     """Work-group sizes that local arrays and `get_group_id(d) * c` imply."""
+    walked: set[int] = field(default_factory=set)
+    """Dimensions of which a loop that a group walks together tells the size."""
     bounds: dict[int, Form] = field(default_factory=dict)
     """What guards compare the global id of a dimension with: the number of work-items meant."""
     totals: dict[Variable, Form] = field(default_factory=dict)
@@ -122,6 +124,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     for statement in ir.walk(kernel.body):
         if isinstance(statement, ir.Store) and points_to_local(statement.pointer.type):
             _rows_of_a_group(clues, forms, statement.pointer)
+    _taken_together(clues, forms)
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
@@ -391,6 +394,33 @@ def _rows_of_a_group(clues: Clues, forms: Forms, pointer: ir.Expression) -> None
     apart = form.terms[ids[0]]
     if isinstance(only, Id) and only.query is LOCAL_ID and apart > 0 and 8 <= min(rows) // apart <= 1024:
         _keep_smallest(clues, only.dimension, min(rows) // apart)
+
+
+def _taken_together(clues: Clues, forms: Forms) -> None:
+    """Read `for (i = lid; i < n; i += 64)`: the 64 work-items of a group take the elements together."""
+    for counter in forms.stepped:
+        values = forms.assigned.get(counter, ())
+        steps = {step for it in values if (step := _constant_step(it, counter)) is not None}
+        starts = [forms.form(it) for it in values if _constant_step(it, counter) is None]
+        if len(steps) != 1 or len(starts) != 1 or starts[0] is None or not 2 <= min(steps) <= 1024:
+            continue
+        match [*starts[0].terms.items()]:
+            case [((Id(query=WorkItemQuery.LOCAL_ID, dimension=dimension),), 1)]:
+                _keep_smallest(clues, dimension, min(steps))
+                clues.walked.add(dimension)
+            case _:
+                pass
+
+
+def _constant_step(value: ir.Expression, variable: Variable) -> int | None:
+    """Return what a value is beyond a variable's own, as 64 after `i += 64`; None if it is anything else."""
+    value = ir.unconverted(value)
+    if not isinstance(value, ir.Binary) or value.op is not ir.BinaryOp.ADD:
+        return None
+    own, by = ir.unconverted(value.left), ir.unconverted(value.right)
+    if not isinstance(own, ir.Read) or own.variable is not variable or not isinstance(by, ir.Constant):
+        return None
+    return by.value if isinstance(by.value, int) else None
 
 
 def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: bool) -> None:

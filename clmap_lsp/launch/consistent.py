@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -17,12 +16,13 @@ from clmap_lsp.launch.partial import Formulas, PartialLaunch
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
 
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _LONGEST = 200
 """Characters of a formula that is read."""
 _MOST = 1 << 40
 _MOST_ITEMS, _MOST_GROUP, _MOST_LOCAL = 1 << 24, 1024, 1 << 20
 _WIDEST_SHIFT = 40
+_MOST_NUMBERS = 4
+"""Of a formula, which are tried."""
 _FEW = 8
 """Smaller guesses are not what sizes are made of."""
 _OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
@@ -41,6 +41,7 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
     """Return what the guesses of a launch make of what host code computes; None where that is nothing."""
     known = dict(_bindings(launch, formulas))
     known |= _factors(launch, formulas, known)
+    known |= _solved(launch, formulas, known)
     sizes = _sizes(launch, formulas.global_size, known, _MOST_ITEMS, "global")
     local = _sizes(launch, formulas.local_size, known, _MOST_GROUP, "local")
     parsed: dict[str, Argument] = {}
@@ -82,16 +83,16 @@ def _bindings(launch: Launch, formulas: Formulas) -> Iterator[tuple[str, int]]:
         (launch.local_size, formulas.local_size),
     ):
         for size, text in zip(sizes, texts, strict=False):
-            if _NAME.match(text):
-                yield text, size
-    counted = {name for text in formulas.global_size for name in _names(text)}
+            if (atom := _atom(_parsed(text))) is not None:
+                yield atom, size
+    counted = {it for text in formulas.global_size for it in _atoms(_parsed(text))}
     for name, text in formulas.arguments.items():
-        argument = launch.arguments.get(name)
-        if not isinstance(argument, ScalarArgument) or not _NAME.match(text):
+        argument, atom = launch.arguments.get(name), _atom(_parsed(text))
+        if not isinstance(argument, ScalarArgument) or atom is None:
             continue
         value = argument.values[0]
-        if isinstance(value, int) and value > 0 and (value >= _FEW or text not in counted):
-            yield text, value
+        if isinstance(value, int) and value > 0 and (value >= _FEW or atom not in counted):
+            yield atom, value
 
 
 def _factors(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dict[str, int]:
@@ -101,11 +102,41 @@ def _factors(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> di
     for size, text in zip(launch.global_size, formulas.global_size, strict=False):
         match _parsed(text):
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                one, two = _dotted(left), _dotted(right)
+                one, two = _atom(left), _atom(right)
                 if one is not None and two is not None and one != two and not {one, two} & known.keys():
                     side = 1 << (max(size.bit_length() - 1, 0) + 1) // 2
                     return {one: side, two: max(size // side, 1)}
     return {}
+
+
+def _solved(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dict[str, int]:
+    """Return what is left open in the formula of a guessed size, where that is one thing: `n / 4` is 256."""
+    found: dict[str, int] = {}
+    if "global" not in launch.inferred:
+        return found
+    for size, text in zip(launch.global_size, formulas.global_size, strict=False):
+        tree = _parsed(text)
+        open_ = {it for it in _atoms(tree) if it not in known and it not in found}
+        if tree is None or len(open_) != 1:
+            continue
+        (atom,) = open_
+        for value in _candidates(tree, size):
+            if value > 0 and _evaluated(tree, {**known, **found, atom: value}, None) == size:
+                found[atom] = value
+                break
+    return found
+
+
+def _candidates(tree: ast.expr, size: int) -> Iterator[int]:
+    """Yield what an unknown may be for a formula to come to a size: the size, taken by the numbers in it."""
+    yield size
+    numbers = {it.value for it in ast.walk(tree) if isinstance(it, ast.Constant) and type(it.value) is int}
+    for number in sorted(numbers)[:_MOST_NUMBERS]:
+        yield from (size * number, size + number, size - number)
+        if number > 0:
+            yield size // number
+        if 0 <= number < _WIDEST_SHIFT:
+            yield from (size << number, size >> number)
 
 
 def _sizes(
@@ -130,11 +161,13 @@ def _argument(parameter: ir.Variable, value: int) -> Argument | None:
             return None
 
 
-def _names(text: str) -> Iterator[str]:
-    tree = _parsed(text)
-    for node in ast.walk(tree) if tree is not None else ():
-        if (name := _dotted(node)) is not None:
-            yield name
+def _atoms(tree: ast.expr | None) -> Iterator[str]:
+    """Yield what a formula computes with: names, elements, calls."""
+    if (atom := _atom(tree)) is not None:
+        yield atom
+    elif isinstance(tree, ast.BinOp):
+        yield from _atoms(tree.left)
+        yield from _atoms(tree.right)
 
 
 def _value(text: str, known: Mapping[str, int]) -> int | None:
@@ -159,8 +192,8 @@ def _parsed(text: str) -> ast.expr | None:
 
 def _evaluated(node: ast.expr, known: Mapping[str, int], unknown: int | None) -> int | None:
     """Return what a formula comes to; `unknown` stands for the parts of it that nobody knows."""
-    if (name := _dotted(node)) is not None:
-        return known.get(name, unknown)
+    if (atom := _atom(node)) is not None:
+        return known.get(atom, unknown)
     match node:
         case ast.Constant(value=int(value)) if abs(value) < _MOST:
             return int(value)
@@ -184,13 +217,6 @@ def _is_defined(op: ast.operator, right: int) -> bool:
             return True
 
 
-def _dotted(node: ast.AST) -> str | None:
-    """Return `a.b.c` as it is written."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=inner, attr=attribute):
-            before = _dotted(inner)
-            return None if before is None else f"{before}.{attribute}"
-        case _:
-            return None
+def _atom(node: ast.expr | None) -> str | None:
+    """Return what stands for a value that nothing here computes, as it is written: `a.b`, `sizes[i - 1]`."""
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else None

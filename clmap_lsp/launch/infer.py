@@ -17,6 +17,7 @@ from clmap_lsp.launch.clues import TURNS, Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
 from clmap_lsp.launch.image import dimensions, texel_type
+from clmap_lsp.launch.image_windows import find_windows
 from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.source import ir
@@ -504,6 +505,8 @@ def _fit_group(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
         return
     before = draft.local_size, draft.global_size
     for shape in _narrower(draft.local_size):
+        if any(shape[d] != before[0][d] for d in clues.walked if d < n):
+            continue
         draft.local_size = shape
         if "global" in draft.inferred:
             draft.global_size = _global_size(clues, draft, n)
@@ -569,13 +572,15 @@ def _overrun(
 
 
 def _images(kernel: ir.Kernel, draft: Draft) -> None:
-    """An image has a texel for each global id; one that is read as floats holds some."""
+    """An image has a texel for each global id, a filter few; one that is read as floats holds some."""
+    windows = find_windows(kernel)
     for parameter in kernel.parameters:
         kind = parameter.type
         if parameter.name in draft.arguments or not (isinstance(kind, OpaqueType) and kind.is_image):
             continue
         ends = [draft.end_of_ids(it) for it in range(len(draft.global_size))]
-        sides = (*ends, 1, 1)[: dimensions(kind.name)]
+        whole = (2 * _RADIUS + 1,) * 3 if parameter in windows else (*ends, 1, 1)
+        sides = whole[: dimensions(kind.name)]
         made = _is_float(texel_type(kernel, parameter))
         fill = Fill.RANDOM if made else Fill.ZEROS
         draft.arguments[parameter.name] = BufferArgument(fill, _product(sides), sides=sides)

@@ -5,6 +5,7 @@ What a rule finds on all of them does not hang on the guess.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,19 @@ def _known(launch: Launch) -> dict[str, Argument]:
     return {name: it for name, it in launch.arguments.items() if name not in launch.inferred}
 
 
+def _kept(kernel: ir.Kernel, launch: Launch) -> dict[str, Argument]:
+    """Return what another shape of the groups leaves as it is: also guesses, unless they may be of the shape."""
+    ends = {it.name for it in find_clues(kernel).ends if isinstance(it, ir.Variable)}
+    groups = (g // x for g, x in zip(launch.global_size, launch.local_size, strict=True))
+    of_shape = {*launch.local_size, math.prod(launch.local_size), *groups} - {0, 1}
+    guessed = {
+        name: it
+        for name, it in launch.arguments.items()
+        if isinstance(it, ScalarArgument) and (name in ends or of_shape.isdisjoint(it.values))
+    }
+    return {**guessed, **_known(launch)}
+
+
 def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     if "local" not in launch.inferred or kernel.attributes.reqd_work_group_size:
         return
@@ -77,7 +91,7 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
                 fixed or launch.global_size,
                 shape,
                 launch.global_offset,
-                parsed=_known(launch),
+                parsed=_kept(kernel, launch),
                 origin=Origin.GIVEN,
             )
             yield Plausible(part, f"the local size is {'x'.join(map(str, launch.local_size))}")
@@ -93,7 +107,7 @@ def _offsets(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
         launch.global_size,
         launch.local_size,
         behind,
-        parsed=_known(launch),
+        parsed=_kept(kernel, launch),
         origin=Origin.GIVEN,
     )
     shown = "x".join(map(str, launch.global_offset))

@@ -175,12 +175,14 @@ def _is_word(character: str) -> bool:
 
 
 def is_part(program: Program, index: Index) -> bool:
-    """Tell whether a file without kernels is read after others that define macros which it uses.
+    """Tell whether a file without kernels is read after others that define macros or structures which it uses.
 
     Such a macro stands where the grammar takes no name, and is spelt as macros are.
     """
     if program.kernels:
         return False
+    if any(it.issue.code == "incomplete-type" for it in index.issues):
+        return True
     defined = {it.name for it in index.macros}
     for it in index.issues:
         if it.issue.code != "syntax-error":

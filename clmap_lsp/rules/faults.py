@@ -19,10 +19,50 @@ if TYPE_CHECKING:
 def findings(
     kernel: Kernel, result: EmulationResult, rule: RuleMeta, kinds: frozenset[FaultKind]
 ) -> Iterator[Finding]:
-    """Yield a finding for each fault of these kinds; what only follows from another is told with that one."""
+    """Yield a finding for each fault of these kinds; what only follows from another is told with that one.
+
+    Faults of one buffer that all hang on the same guess, or on races of it, are one finding.
+    """
+    groups: dict[object, list[Fault]] = {}
     for fault in result.faults:
         if fault.kind in kinds and cause_of(fault, result) is None:
-            yield finding_of(kernel, result, rule, fault)
+            groups.setdefault(_doubt(fault, result) or fault.span, []).append(fault)
+    for first, *others in groups.values():
+        found = finding_of(kernel, result, rule, first)
+        yield _also_in(found, [it for it in others if it.span != first.span])
+
+
+def _doubt(fault: Fault, result: EmulationResult) -> object:
+    """Return what a fault stands and falls with, together with others; None if it stands alone."""
+    if fault.grounds.is_guess:
+        return fault.buffer, fault.grounds, _condition(fault)
+    if fault.role is None and fault.other_span is not None and fault.buffer is not None:
+        races = (it for it in result.faults if it.role is not None and it.buffer == fault.buffer)
+        if any(fault.other_span in (it.span, it.other_span) for it in races):
+            return fault.buffer, fault.grounds, "race"
+    return None
+
+
+def _also_in(found: Finding, others: Sequence[Fault]) -> Finding:
+    """Return a finding that names further places of the same doubt."""
+    if not others:
+        return found
+    related = tuple(Related(it.span, f"also here: {_without_condition(it)}") for it in others)
+    more = "one more place" if len(others) == 1 else f"{len(others)} more places"
+    message = f"{found.message} So it is in {more}."
+    return replace(found, message=message, related=(*found.related, *related))
+
+
+_AFTER_CONDITION = re.compile(r" \(guessed\): |: |, ")
+
+
+def _condition(fault: Fault) -> str:
+    """Return what a fault that is a guess begins with, after its "if"."""
+    return _AFTER_CONDITION.split(fault.detail.removeprefix("if "), maxsplit=1)[0]
+
+
+def _without_condition(fault: Fault) -> str:
+    return _AFTER_CONDITION.split(fault.detail, maxsplit=1)[-1] if fault.grounds.is_guess else fault.detail
 
 
 def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
@@ -73,8 +113,7 @@ def finding_of(
     )
     if not fault.grounds.is_guess:
         return found
-    condition = re.split(r" \(guessed\): |: |, ", fault.detail.removeprefix("if "), maxsplit=1)[0]
-    return replace(found, holds="if", condition=condition)
+    return replace(found, holds="if", condition=_condition(fault))
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:

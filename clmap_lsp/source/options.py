@@ -31,10 +31,15 @@ class BuildOptions:
 
 
 def defines_in(options: str) -> tuple[tuple[str, str], ...]:
-    """Return the macros that build options define to what is known."""
+    """Return the macros that build options define to what is known: `{…}` is what the run decides."""
     words = options.split()
     found = []
+    depth = 0
     for index, word in enumerate(words):
+        is_open = depth > 0
+        depth = max(depth + word.count("{") - word.count("}"), 0)
+        if is_open:
+            continue
         if word == "-D" and index + 1 < len(words):
             text = words[index + 1]
         elif word.startswith("-D") and len(word) > 2:

@@ -67,10 +67,8 @@ def with_grounds(
     by_data = indexed_by(kernel, _guessed_contents(launch)) if _hangs_on_places(result) else {}
     divides = any(it.kind is FaultKind.DIVISION_BY_ZERO for it in result.faults)
     by_zero = divided_by(kernel, _guessed_contents(launch)) if divides else {}
-    result = replace(
-        result,
-        faults=tuple(_of_length(_of_divisor(_of_data(it, by_data), by_zero), launch) for it in result.faults),
-    )
+    faults = [_of_length(_of_divisor(_of_data(it, by_data), by_zero), launch) for it in result.faults]
+    result = replace(result, faults=tuple(_of_lost_writes(faults, by_data)))
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
@@ -85,7 +83,7 @@ def with_grounds(
         except (LaunchError, MemoryError):
             continue
         if again is not None and again.groups_run:
-            shown.setdefault(instead_of, []).append(frozenset(_key(it) for it in again.faults))
+            shown.setdefault(instead_of, []).append(frozenset(key for it in again.faults for key in _keys(it)))
     judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
@@ -121,12 +119,14 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
     return replace(result, faults=tuple(kept))
 
 
-def _key(fault: Fault) -> object:
-    return fault.kind, fault.span.path, fault.span.start
+def _keys(fault: Fault) -> Iterator[object]:
+    """Yield what tells a fault from others: its place; either of a race, whichever comes second elsewhere."""
+    spans = (fault.span, fault.other_span) if fault.kind is FaultKind.DATA_RACE else (fault.span,)
+    yield from ((fault.kind, *_place_of(it)) for it in spans if it is not None)
 
 
 def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[frozenset[object]]]) -> Fault:
-    missing = [guess for guess, runs in shown.items() if any(_key(fault) not in it for it in runs)]
+    missing = [guess for guess, runs in shown.items() if any(it.isdisjoint(_keys(fault)) for it in runs)]
     if missing:
         condition = " and ".join(missing[:2])
         grounds = Grounds.CONTENTS if missing == [_holds_zeros(_guessed_zeros(launch))] else Grounds.GUESS
@@ -149,14 +149,32 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
     is added there whatever they are.
     """
     here, there = by_data.get(_place_of(fault.span)), by_data.get(_place_of(fault.other_span))
-    if fault.kind not in _OF_PLACES or here is None or fault.grounds.is_guess:
+    if fault.kind not in _OF_PLACES or here is None or fault.grounds is Grounds.CONTENTS:
         return fault
+    if fault.grounds is Grounds.GUESS:  # Of a length, and what is beyond it is so for what the buffer holds.
+        told = f"if `{here.argument}` holds what was guessed for it and {fault.detail.removeprefix('if ')}"
+        return replace(fault, grounds=Grounds.CONTENTS, detail=told) if fault.kind in _OUTSIDE else fault
     if fault.kind is FaultKind.DATA_RACE and (there is None or here.adds or there.adds):
         return fault
     if fault.kind is FaultKind.UNINITIALISED_READ and here.adds:
         return fault
     detail = f"if `{here.argument}` holds what was guessed for it: {fault.detail}"
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+
+
+def _of_lost_writes(faults: list[Fault], by_data: Mapping[Place, Indexed]) -> Iterator[Fault]:
+    """Yield faults; reads of what was not written say so if writes went astray for what a buffer holds."""
+    outside = [it for it in faults if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE]
+    known = {it.buffer for it in outside if it.grounds is not Grounds.CONTENTS}
+    lost = {it.buffer: by_data.get(_place_of(it.span)) for it in outside if it.buffer not in known}
+    for it in faults:
+        cause = lost.get(it.buffer) if it.kind is FaultKind.UNINITIALISED_READ else None
+        if cause is None or it.grounds is Grounds.CONTENTS:
+            yield it
+            continue
+        condition = f"if `{cause.argument}` holds what was guessed for it"
+        joined = f" and {it.detail.removeprefix('if ')}" if it.grounds.is_guess else f": {it.detail}"
+        yield replace(it, grounds=Grounds.CONTENTS, detail=f"{condition}{joined}")
 
 
 def _of_divisor(fault: Fault, by_zero: Mapping[Place, str]) -> Fault:

@@ -72,7 +72,7 @@ def test_an_image_that_nobody_gave_a_size_is_as_wide_as_the_kernel_reaches():
     (before,) = faults(BEFORE)
     assert before.kind is FaultKind.OUT_OF_BOUNDS_READ
     assert before.grounds is Grounds.PLAUSIBLE
-    assert before.detail == "reads a texel outside of the image `a`, without a sampler"
+    assert before.detail == "reads a texel outside of the image `a`, without a sampler that clamps"
     given = IMAGES.replace(
         "__kernel", "// clmap: global=64,4 local=16,4 a=image(64,4) b=image(64,4)\n__kernel"
     )
