@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
+from clmap_lsp.emulator.compare_exchange import unchecked
 from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import PARTLY_SET, Fault, FaultKind, Limit, Role, Stop
@@ -58,7 +59,8 @@ def faults_of(job: JitRun, unsure: frozenset[Span]) -> tuple[Fault, ...]:
 
     Left out are those at `unsure` places: what stands there rests on a value that is not known.
     """
-    logged = [it for it in _logged(job) if it.kind not in _OF_VALUES or unsure.isdisjoint(_places(it))]
+    met = unchecked(job.kernel, _logged(job))
+    logged = [it for it in met if it.kind not in _OF_VALUES or unsure.isdisjoint(_places(it))]
     past = [it.span for it in logged if it.kind is FaultKind.INDEX_PAST_ARRAY]
     # What lies past an array inside a larger object is often padding: one report of the access is enough.
     kept = (

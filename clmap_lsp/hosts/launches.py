@@ -928,6 +928,7 @@ def _launch(
         dimensions = dimensions or _dimensions(store, raised.local_size) or None
     whole = _sizes(store, raised.global_size, dimensions)
     local = _sizes(store, raised.local_size, dimensions or len(whole))
+    formulas = [it.text for it in map(_host_value, whole) if it.number is None]
     arguments: dict[str, HostValue] = {}
     local_arguments: dict[str, HostValue] = {}
     buffers: dict[str, HostValue] = {}
@@ -946,6 +947,8 @@ def _launch(
                 found = _host_value(value)
                 if found.text == f"arg[{index}]":  # Joined where nothing has a better name for it.
                     found = replace(found, text="several values")
+                if found.default == 0 and any(found.text in it for it in formulas):
+                    found = replace(found, default=None)  # Nobody launches nothing: it gets a value later.
                 arguments[parameter] = found
             case Pointer(place):
                 size_ = store.get(place + ".size")
@@ -957,7 +960,7 @@ def _launch(
         raised.path,
         raised.row,
         tuple(map(_extent, whole)),
-        tuple(None if isinstance(it, Null) else _host_value(it) for it in local) or (None,) * len(whole),
+        tuple(None if isinstance(it, Null) else _extent(it) for it in local) or (None,) * len(whole),
         arguments,
         local_arguments,
         buffers,
@@ -993,9 +996,11 @@ def _assumed(options: Text) -> tuple[tuple[str, str], ...]:
 
 
 def _extent(value: Value) -> HostValue:
-    """Return a global size; 0, with which an object may be made that gets its size later, is none."""
+    """Return a size; 0, with which an object may be made that gets its size later, is none."""
     found = _host_value(value)
-    return found if found.number is None or found.number > 0 else HostValue(None, found.text)
+    if found.number is not None and found.number <= 0:
+        return HostValue(None, "?")
+    return replace(found, default=None) if found.default == 0 else found
 
 
 def _dimensions(store: Store, value: Value) -> int:

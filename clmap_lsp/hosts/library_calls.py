@@ -467,7 +467,7 @@ def _is_queue(value: Value) -> bool:
     return "commandqueue(" in text or text.removesuffix("()").endswith("queue")
 
 
-_OF_A_SHAPE = frozenset(("zeros", "empty", "ones"))
+_OF_A_SHAPE = frozenset(("zeros", "empty", "ones", "ndarray"))
 """What takes no number behind the shape."""
 
 
@@ -726,7 +726,10 @@ LIBRARY: dict[str, CallHandler] = {
     "getopt_long": _options,
     **{f".{name}()": _whole for name in _NUMPY_TYPES},
     **{f".{name}()": _real for name in ("float16", "float32", "float64", "single", "double", "half")},
-    **{f".{name}()": _array for name in ("zeros", "ones", "empty", "full", "random", "random_sample")},
+    **{
+        f".{name}()": _array
+        for name in ("zeros", "ones", "empty", "ndarray", "full", "random", "random_sample")
+    },
     **{f".{name}()": _random for name in ("rand", "randn")},
     **{f".{name}()": _drawn for name in ("randint", "integers", "uniform", "normal", "choice")},
     ".standard_normal()": _array,

@@ -41,7 +41,7 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
     """Return what the guesses of a launch make of what host code computes; None where that is nothing."""
     known = dict(_bindings(launch, formulas))
     known |= _factors(launch, formulas, known)
-    known |= _solved(launch, formulas, known)
+    known |= solved(launch, formulas, known)
     sizes = _sizes(launch, formulas.global_size, known, _MOST_ITEMS, "global")
     local = _sizes(launch, formulas.local_size, known, _MOST_GROUP, "local")
     parsed: dict[str, Argument] = {}
@@ -109,7 +109,7 @@ def _factors(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> di
     return {}
 
 
-def _solved(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dict[str, int]:
+def solved(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dict[str, int]:
     """Return what is left open in the formula of a guessed size, where that is one thing: `n / 4` is 256."""
     found: dict[str, int] = {}
     if "global" not in launch.inferred:
@@ -120,17 +120,21 @@ def _solved(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dic
         if tree is None or len(open_) != 1:
             continue
         (atom,) = open_
-        for value in _candidates(tree, size):
+        numbers = {known.get(it, 0) or found.get(it, 0) for it in _atoms(tree)} | _numbers(tree)
+        for value in _candidates(size, numbers):
             if value > 0 and _evaluated(tree, {**known, **found, atom: value}, None) == size:
                 found[atom] = value
                 break
     return found
 
 
-def _candidates(tree: ast.expr, size: int) -> Iterator[int]:
+def _numbers(tree: ast.expr) -> set[int]:
+    return {it.value for it in ast.walk(tree) if isinstance(it, ast.Constant) and type(it.value) is int}
+
+
+def _candidates(size: int, numbers: set[int]) -> Iterator[int]:
     """Yield what an unknown may be for a formula to come to a size: the size, taken by the numbers in it."""
     yield size
-    numbers = {it.value for it in ast.walk(tree) if isinstance(it, ast.Constant) and type(it.value) is int}
     for number in sorted(numbers)[:_MOST_NUMBERS]:
         yield from (size * number, size + number, size - number)
         if number > 0:
@@ -219,4 +223,6 @@ def _is_defined(op: ast.operator, right: int) -> bool:
 
 def _atom(node: ast.expr | None) -> str | None:
     """Return what stands for a value that nothing here computes, as it is written: `a.b`, `sizes[i - 1]`."""
-    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else None
+    return (
+        ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else None
+    )

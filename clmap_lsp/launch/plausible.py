@@ -64,7 +64,7 @@ def _known(launch: Launch) -> dict[str, Argument]:
 
 
 def _kept(kernel: ir.Kernel, launch: Launch) -> dict[str, Argument]:
-    """Return what another shape of the groups leaves as it is: also guesses, unless they may be of the shape."""
+    """Return what another shape of the groups leaves as it is, guesses too unless they may be of it."""
     ends = {it.name for it in find_clues(kernel).ends if isinstance(it, ir.Variable)}
     groups = (g // x for g, x in zip(launch.global_size, launch.local_size, strict=True))
     of_shape = {*launch.local_size, math.prod(launch.local_size), *groups} - {0, 1}

@@ -175,7 +175,7 @@ def _is_word(character: str) -> bool:
 
 
 def is_part(program: Program, index: Index) -> bool:
-    """Tell whether a file without kernels is read after others that define macros or structures which it uses.
+    """Tell whether a file without kernels is read after others that define what it uses: macros, structures.
 
     Such a macro stands where the grammar takes no name, and is spelt as macros are.
     """

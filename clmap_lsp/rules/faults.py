@@ -9,11 +9,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
+from clmap_lsp.source.ir import blocks
+from clmap_lsp.source.per_kernel import per_kernel
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault, FaultKind
     from clmap_lsp.rules.meta import RuleMeta
     from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.span import Span
+
+_OUTSIDE = "out-of-bounds"
 
 
 def findings(
@@ -21,12 +26,14 @@ def findings(
 ) -> Iterator[Finding]:
     """Yield a finding for each fault of these kinds; what only follows from another is told with that one.
 
-    Faults of one buffer that all hang on the same guess, or on races of it, are one finding.
+    Faults of one buffer are one finding that all hang on the same guess, or on races of it, or that
+    statements in a row have for being outside: the taps of a stencil.
     """
     groups: dict[object, list[Fault]] = {}
     for fault in result.faults:
         if fault.kind in kinds and cause_of(fault, result) is None:
-            groups.setdefault(_doubt(fault, result) or fault.span, []).append(fault)
+            key = _doubt(fault, result) or _taps(kernel, fault) or fault.span
+            groups.setdefault(key, []).append(fault)
     for first, *others in groups.values():
         found = finding_of(kernel, result, rule, first)
         yield _also_in(found, [it for it in others if it.span != first.span])
@@ -41,6 +48,26 @@ def _doubt(fault: Fault, result: EmulationResult) -> object:
         if any(fault.other_span in (it.span, it.other_span) for it in races):
             return fault.buffer, fault.grounds, "race"
     return None
+
+
+def _taps(kernel: Kernel, fault: Fault) -> object:
+    """Return what accesses outside of a buffer share in statements that run one after the other."""
+    block = _blocks(kernel).get(fault.span) if fault.kind.value.startswith(_OUTSIDE) else None
+    return None if block is None or fault.buffer is None else (fault.kind, fault.buffer, fault.grounds, block)
+
+
+@per_kernel
+def _blocks(kernel: Kernel) -> dict[Span, int]:
+    """Return the number of the block that each statement stands in."""
+    found: dict[Span, int] = {}
+    waiting = [kernel.body]
+    number = 0
+    while waiting:
+        number += 1
+        for statement in waiting.pop():
+            found[statement.span] = number
+            waiting += blocks(statement)
+    return found
 
 
 def _also_in(found: Finding, others: Sequence[Fault]) -> Finding:
@@ -77,7 +104,7 @@ def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
 
 def _declared(kernel: Kernel, fault: Fault) -> tuple[Related, ...]:
     """Return where the buffer or array that an access missed is declared: its size is half of the story."""
-    if fault.buffer is None or not fault.kind.value.startswith("out-of-bounds"):
+    if fault.buffer is None or not fault.kind.value.startswith(_OUTSIDE):
         return ()
     named = (it for it in (*kernel.parameters, *kernel.variables) if it.name == fault.buffer)
     return tuple(Related(it.span, f"`{it.name}` is declared here") for it in islice(named, 1))

@@ -21,7 +21,7 @@ from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
-from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by
+from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by, scattered
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
@@ -68,7 +68,9 @@ def with_grounds(
     divides = any(it.kind is FaultKind.DIVISION_BY_ZERO for it in result.faults)
     by_zero = divided_by(kernel, _guessed_contents(launch)) if divides else {}
     faults = [_of_length(_of_divisor(_of_data(it, by_data), by_zero), launch) for it in result.faults]
-    result = replace(result, faults=tuple(_of_lost_writes(faults, by_data)))
+    unwritten = any(it.kind is FaultKind.UNINITIALISED_READ for it in faults)
+    elsewhere = scattered(kernel, _guessed_contents(launch)) if unwritten else {}
+    result = replace(result, faults=tuple(_of_lost_writes(faults, by_data, elsewhere)))
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
@@ -83,7 +85,9 @@ def with_grounds(
         except (LaunchError, MemoryError):
             continue
         if again is not None and again.groups_run:
-            shown.setdefault(instead_of, []).append(frozenset(key for it in again.faults for key in _keys(it)))
+            shown.setdefault(instead_of, []).append(
+                frozenset(key for it in again.faults for key in _keys(it))
+            )
     judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
@@ -162,17 +166,21 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
 
 
-def _of_lost_writes(faults: list[Fault], by_data: Mapping[Place, Indexed]) -> Iterator[Fault]:
-    """Yield faults; reads of what was not written say so if writes went astray for what a buffer holds."""
+def _of_lost_writes(
+    faults: list[Fault], by_data: Mapping[Place, Indexed], elsewhere: Mapping[str, str]
+) -> Iterator[Fault]:
+    """Yield faults; reads of what was not written say so if writes go elsewhere for what a buffer holds."""
     outside = [it for it in faults if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE]
     known = {it.buffer for it in outside if it.grounds is not Grounds.CONTENTS}
     lost = {it.buffer: by_data.get(_place_of(it.span)) for it in outside if it.buffer not in known}
     for it in faults:
-        cause = lost.get(it.buffer) if it.kind is FaultKind.UNINITIALISED_READ else None
-        if cause is None or it.grounds is Grounds.CONTENTS:
+        is_read = it.kind is FaultKind.UNINITIALISED_READ and it.grounds is not Grounds.CONTENTS
+        cause = lost.get(it.buffer)
+        name = elsewhere.get(it.buffer or "") if cause is None else cause.argument
+        if not is_read or name is None:
             yield it
             continue
-        condition = f"if `{cause.argument}` holds what was guessed for it"
+        condition = f"if `{name}` holds what was guessed for it"
         joined = f" and {it.detail.removeprefix('if ')}" if it.grounds.is_guess else f": {it.detail}"
         yield replace(it, grounds=Grounds.CONTENTS, detail=f"{condition}{joined}")
 

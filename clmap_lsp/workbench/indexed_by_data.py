@@ -95,6 +95,32 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
     return {place: Indexed(name, key in both) for place, name, key, _ in found}
 
 
+def scattered(kernel: Kernel, arguments: Collection[str]) -> dict[str, str]:
+    """Return the arrays in which contents of an argument choose where each store goes, with the argument."""
+    flow = _followed(kernel, arguments)
+    by: dict[str, str | None] = {}
+    for statement in walk(kernel.body):
+        for op, address in _addresses(statement):
+            root = _root(address) if op == "store" else None
+            if root is not None:
+                name = _data_of(address, flow)
+                by[root.name] = name if by.get(root.name, name) is not None else None
+    return {array: name for array, name in by.items() if name is not None}
+
+
+def _root(address: Expression) -> Variable | None:
+    """Return the array or the pointer that an address is in."""
+    for node in nodes(address):
+        match node:
+            case ObjectAddress(variable=variable):
+                return variable
+            case Read(variable=variable) if isinstance(variable.type, PointerType):
+                return variable
+            case _:
+                pass
+    return None
+
+
 def _followed(kernel: Kernel, arguments: Collection[str]) -> _Flow:
     """Return what holds data of some arguments, wherever in the kernel it was put there."""
     flow = _Flow({it: it.name for it in kernel.parameters if it.name in arguments}, {})

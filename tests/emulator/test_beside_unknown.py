@@ -30,3 +30,20 @@ def test_each_kind_of_fault_is_said_once_and_counted() -> None:
     assert all(it.detail.startswith("if `prepare`, which is not followed") for it in guessed)
     races = [it for it in guessed if it.kind is FaultKind.DATA_RACE]
     assert "more place" in races[0].detail
+
+
+def test_structures_out_of_functions_that_are_not_followed() -> None:
+    text = """
+struct pair { float4 a; int n; };
+struct pair made(int i);
+__kernel void k(__global float *out) {
+    struct pair one = made(3), two;
+    two = made(one.n);
+    out[get_global_id(0)] = one.a.x + two.a.y;
+}
+"""
+    file = Workbench().open_text("k.cl", text, Settings(), looks_beside=False, reads_hosts=False)
+    (kernel,) = file.analysis.kernels
+    result = file.run(kernel.kernel, kernel.launch)
+    assert isinstance(result, EmulationResult)
+    assert FaultKind.UNKNOWN_FUNCTION in {it.kind for it in result.faults}

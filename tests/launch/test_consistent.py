@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from clmap_lsp.cli import main
+from clmap_lsp.launch.consistent import solved
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.launch.partial import Formulas
 
 KERNEL = """\
 __kernel void rows(__global const float *a, __global float *b, __local float *part, int n, int pitch)
@@ -124,3 +127,62 @@ def test_an_image_as_one_line_is_about_as_wide_as_high(
     made = found["launch"]
     assert made["global"] == [4096]
     assert (made["args"]["width"], made["args"]["height"]) == (64, 64)
+
+
+TILES = """\
+__kernel void turned(__global const float *a, __global float *b, int width, int height)
+{
+    int x = get_global_id(0) * 4, y = get_global_id(1);
+    for (int i = 0; i < 4; i++) b[(x + i) * height + y] = a[y * width + x + i];
+}
+"""
+TILES_HOST = """\
+#include <CL/cl.h>
+struct net { int *sizes; int n; cl_mem a, b; };
+static void turn(cl_command_queue q, cl_kernel k, cl_mem a, cl_mem b, int width, int height)
+{
+    size_t global[2], local[2];
+    clSetKernelArg(k, 0, sizeof a, &a);
+    clSetKernelArg(k, 1, sizeof b, &b);
+    clSetKernelArg(k, 2, sizeof width, &width);
+    clSetKernelArg(k, 3, sizeof height, &height);
+    local[0] = 8; local[1] = 32;
+    global[0] = width / 4;
+    global[1] = height;
+    clEnqueueNDRangeKernel(q, k, 2, NULL, global, local, 0, NULL, NULL);
+}
+void all(struct net *net, cl_command_queue q, cl_program p)
+{
+    cl_kernel k = clCreateKernel(p, "turned", NULL);
+    for (int i = 1; i < net->n; i++) turn(q, k, net->a, net->b, net->sizes[i], net->sizes[i - 1]);
+}
+"""
+
+
+def test_elements_of_arrays_hang_together_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "k.cl").write_text(TILES)
+    (tmp_path / "host.c").write_text(TILES_HOST)
+    main(["analyze", str(tmp_path / "k.cl"), "--format", "json"])
+    ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
+    made = found["launch"]
+    assert made["global"] == [int(made["args"]["width"]) // 4, int(made["args"]["height"])]
+
+
+@pytest.mark.parametrize(
+    ("formula", "size", "known", "value"),
+    [
+        ("n / 4", 256, {}, 1024),
+        ("(n + 63) / 64 * 64", 4096, {}, 4096),
+        ("groups * GROUP", 4096, {"GROUP": 128}, 32),
+        ("sizes[i - 1] - 2", 254, {}, 256),
+        ("1 << bits", 256, {}, None),
+        ("a * b", 256, {}, None),
+    ],
+)
+def test_what_a_size_leaves_open_is_solved_for(
+    formula: str, size: int, known: dict[str, int], value: int | None
+) -> None:
+    launch = Launch("k", (size,), (64,), inferred=frozenset({"global"}))
+    found = solved(launch, Formulas((formula,)), known)
+    assert list(found.values()) == ([] if value is None else [value])

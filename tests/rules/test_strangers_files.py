@@ -108,3 +108,12 @@ def test_a_conflict_that_is_small_with_other_macros_is_no_warning(tmp_path: Path
 """
     )
     assert "warning" not in [it[2] for it in found(path) if it[0] == "CM201"]
+
+
+def test_structures_that_files_before_define_are_no_errors_of_a_part(tmp_path: Path) -> None:
+    """Text that a host puts behind other text: alone it does not compile, and is not meant to."""
+    part = tmp_path / "part.cl"
+    part.write_text("float along(struct ray r) { return r.origin.x + r.length; }\n")
+    assert found(part) == []
+    part.write_text(f"{part.read_text()}{KERNEL}")
+    assert found(part) == [("CM011", 1, "error")]
