@@ -147,6 +147,8 @@ def refused_of(program: Program, index: Index, *, is_standard_open: bool = False
     from clmap_lsp.source.embedded import is_host
 
     found = errors(index)
+    if program.guesses:  # What defines the text's names declares its functions, too.
+        found = [it for it in found if it.issue.code != "declared-below"]
     if found and is_host(index.path):
         found = [it for it in found if not _is_of_two_programs(it)]
     if not is_standard_open:

@@ -117,3 +117,14 @@ def test_structures_that_files_before_define_are_no_errors_of_a_part(tmp_path: P
     assert found(part) == []
     part.write_text(f"{part.read_text()}{KERNEL}")
     assert set(found(part)) == {("CM011", 1, "error")}
+
+
+def test_what_a_host_puts_before_a_text_may_declare_its_functions(tmp_path: Path) -> None:
+    """A text whose macros nothing defines has its prototypes where they are."""
+    text = "__kernel void k(__global float *a) { a[get_global_id(0)] = half_of(FACTOR); }\n"
+    below = "float half_of(float x) { return x / 2; }\n"
+    part = tmp_path / "part.cl"
+    part.write_text(text + below)
+    assert "CM011" not in {code for code, *_ in found(part)}
+    part.write_text("#define FACTOR 3\n" + text + below)
+    assert found(part) == [("CM011", 2, "error")]
