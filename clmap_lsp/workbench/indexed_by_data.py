@@ -96,15 +96,19 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
 
 
 def scattered(kernel: Kernel, arguments: Collection[str]) -> dict[str, str]:
-    """Return the arrays in which contents of an argument choose where each store goes, with the argument."""
+    """Return the arrays in which contents of an argument choose where each store goes, with the argument.
+
+    What is added to a place was read there before, wherever that is.
+    """
     flow = _followed(kernel, arguments)
+    all_ = [it for statement in walk(kernel.body) for it in _addresses(statement)]
+    read = {_key(address) for op, address in all_ if op == "load"}
     by: dict[str, str | None] = {}
-    for statement in walk(kernel.body):
-        for op, address in _addresses(statement):
-            root = _root(address) if op == "store" else None
-            if root is not None:
-                name = _data_of(address, flow)
-                by[root.name] = name if by.get(root.name, name) is not None else None
+    for op, address in all_:
+        root = _root(address) if op == "store" else None
+        if root is not None:
+            name = None if _key(address) in read else _data_of(address, flow)
+            by[root.name] = name if by.get(root.name, name) is not None else None
     return {array: name for array, name in by.items() if name is not None}
 
 
