@@ -101,10 +101,10 @@ def scattered(kernel: Kernel, arguments: Collection[str]) -> dict[str, str]:
     What is added to a place was read there before, wherever that is.
     """
     flow = _followed(kernel, arguments)
-    all_ = [it for statement in walk(kernel.body) for it in _addresses(statement)]
-    read = {_key(address) for op, address in all_ if op == "load"}
+    accesses = [it for statement in walk(kernel.body) for it in _addresses(statement)]
+    read = {_key(address) for op, address in accesses if op == "load"}
     by: dict[str, str | None] = {}
-    for op, address in all_:
+    for op, address in accesses:
         root = _root(address) if op == "store" else None
         if root is not None:
             name = None if _key(address) in read else _data_of(address, flow)
