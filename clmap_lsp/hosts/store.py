@@ -91,16 +91,17 @@ _NAMED = re.compile(r"[^\W\d]\w*(?:(?:\.|->)[^\W\d]\w*)*")
 
 _ELEMENT = re.compile(rf"{_NAMED.pattern}(?:\[[\w\s+*-]*\])+")
 """An element of an array."""
+_AT_A_NUMBER = re.compile(r"\[\d+\]\Z")
 
 
 def _is_vague(place: str, value: RunTime) -> bool:
     """Tell whether a value's text says less than the name of where it is put.
 
-    A variable's name does not, nor does that of an element for another: `sizes[0] = dimensions[i]`.
+    A variable's name does not, nor does an element's for one at a number: `sizes[0] = dimensions[i]`.
     """
     if not value.opaque or _NAMED.fullmatch(value.text):
         return False
-    return not (place.endswith("]") and _ELEMENT.fullmatch(value.text))
+    return not (_AT_A_NUMBER.search(place) and _ELEMENT.fullmatch(value.text))
 
 
 def join_values(place: str, values: Iterable[Value], default: Value | None = None) -> Value:
