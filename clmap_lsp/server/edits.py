@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+
+from clmap_lsp.server.places import place_of
 
 EditData = Mapping[str, Any]
 
@@ -62,6 +65,46 @@ def workspace_edit(
         )
     }
     return lsp.WorkspaceEdit(document_changes=changes, change_annotations=annotations if annotate else None)
+
+
+def edits_of(value: Any) -> list[EditData]:
+    """Return the edits that a client gives back with an action.
+
+    Raises: JsonRpcInvalidParams for what was never one of ours.
+    """
+    if not isinstance(value, list) or not all(map(_is_edit, value)):
+        raise JsonRpcInvalidParams("the edits of an action that is none of ours")
+    return value
+
+
+def fixes_of(data: Any) -> list[dict[str, Any]]:
+    """Return the fixes that a diagnostic carries; what a client made of them otherwise is left out."""
+    found = data.get("fixes") if isinstance(data, dict) else None
+    return [it for it in found if _is_fix(it)] if isinstance(found, list) else []
+
+
+def _is_fix(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("edits"), list):
+        return False
+    rank = value.get("rank", [])  # Those of a rule alone have none.
+    is_ranked = isinstance(rank, list) and all(isinstance(it, (int, float)) for it in rank)
+    is_named = all(isinstance(value.get(it), str) for it in ("safety", "title")) and "verified" in value
+    return is_named and is_ranked and all(map(_is_edit, value["edits"]))
+
+
+def _is_edit(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("range"), dict):
+        return False
+    places = (value["range"].get("start"), value["range"].get("end"))
+    is_placed = all(isinstance(it, dict) and it.keys() >= {"line", "character"} for it in places)
+    named = isinstance(value.get("uri"), str) and isinstance(value.get("newText"), str)
+    return named and is_placed and all(_is_known(it) for it in places)
+
+
+def _is_known(place: Any) -> bool:
+    """Tell whether a place has numbers that the protocol knows."""
+    known = place_of(place)
+    return known is not None and (known.line, known.character) == (place["line"], place["character"])
 
 
 def text_edit(edit: EditData) -> lsp.TextEdit:

@@ -6,7 +6,7 @@ The protocol's own requests are checked by its types. These are whatever JSON ho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -23,7 +23,7 @@ def place_of(value: Any) -> lsp.Position | None:
     if not _is_object(value):
         return None
     line, character = _member(value, "line", 0), _member(value, "character", 0)
-    if not _is_number(line) or not _is_number(character):
+    if not is_number(line) or not is_number(character):
         return None
     return lsp.Position(max(0, min(line, MOST)), max(0, min(character, MOST)))
 
@@ -52,5 +52,6 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, tuple) and hasattr(value, "_fields"))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[int]:
+    """Tell whether a value is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)

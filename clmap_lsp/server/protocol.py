@@ -82,6 +82,9 @@ class ClmapProtocol(LanguageServerProtocol):
             elif data.get("method") == lsp.TEXT_DOCUMENT_DID_CHANGE:
                 self._lose(uri_of(data))
             return
+        if "id" in data and not hasattr(message, "id"):
+            # What is a notification to the protocol has an id: it is done as one, and whoever waits is told.
+            self._send_data({"jsonrpc": "2.0", "id": _id(data), "result": None})
         try:
             if (uri := asked_about(data)) is not None:
                 for listener in self.on_asked:

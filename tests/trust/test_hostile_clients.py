@@ -219,3 +219,56 @@ def test_a_range_that_ends_before_it_starts_has_nothing_to_format():
             options = {"tabSize": 2**31 - 1, "insertSpaces": True}
             answer = it.request("textDocument/rangeFormatting", {**place, "range": span, "options": options})
             assert "result" in answer or answer["error"]["code"] == -32601, answer
+
+
+URI = "file:///k.cl"
+SPAN = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+FORGED: tuple[dict[str, Any], ...] = (
+    {"edits": [5], "version": "x"}, {"edits": {"a": 1}}, {"edits": "xx"}, {"edits": [{"uri": 5}]},
+    {"edits": [{"uri": URI, "range": 5, "newText": "x"}], "version": 1, "uri": URI},
+    {"edits": [{"uri": URI, "range": SPAN, "newText": 5}]}, {"edits": [{"uri": URI, "range": SPAN}]},
+    {"edits": [{"uri": URI, "range": {"start": {"line": "x", "character": 0}, "end": {}}, "newText": ""}]},
+    {"edits": [{"uri": URI, "range": {**SPAN, "end": {"line": 10**30, "character": 0}}, "newText": ""}]},
+    {"uri": URI, "version": 1, "change": 5, "kernel": "k"}, {"uri": URI, "version": 1, "change": {"a": 1}},
+    {"uri": URI, "version": 1, "change": {"fields": 5}, "kernel": "k"},
+    {"uri": URI, "version": 1, "change": {"order": "x"}, "kernel": "k"},
+)  # fmt: skip
+
+
+def test_an_action_that_is_none_of_the_servers_is_refused():
+    with session() as it:
+        opened(it, URI)
+        for data in FORGED:
+            answer = it.request("codeAction/resolve", {"title": "x", "data": data})
+            assert answer["error"]["code"] == -32602, data
+        good = {"edits": [{"uri": URI, "range": SPAN, "newText": "x"}], "hostChange": 5, "assumptions": 7}
+        edit = it.request("codeAction/resolve", {"title": "x", "data": good})["result"]["edit"]
+        assert edit["changes"] == {URI: [{"range": SPAN, "newText": "x"}]}
+
+
+RANKED = {"title": "x", "safety": "safe", "edits": [], "verified": 1, "preferable": 1}
+
+
+def test_what_a_diagnostic_carries_that_is_none_of_the_servers_is_left_out():
+    fixes: tuple[Any, ...] = (
+        5, "x", [5], [{}], [{"title": "x"}], [{"title": "x", "safety": "safe", "edits": [5]}],
+        [{"title": [], "safety": {}, "edits": []}], [{"title": "x", "safety": "safe", "edits": []}],
+        [{**RANKED, "rank": it} for it in ("x", [], [[]])],
+    )  # fmt: skip
+    with session() as it:
+        place = opened(it, URI)
+        for found in fixes:
+            for version in (1, "x"):
+                data = {"version": version, "fixes": found, "kernel": 5}
+                diagnostic = {"range": SPAN, "message": "x", "source": "clmap", "code": "CM102", "data": data}
+                params = {**place, "range": SPAN, "context": {"diagnostics": [diagnostic]}}
+                assert "result" in it.request("textDocument/codeAction", params), data
+
+
+@pytest.mark.parametrize("method", ["textDocument/didSave", "workspace/didDeleteFiles", "initialized"])
+def test_a_notification_with_an_id_has_an_answer(method: str):
+    with session() as it:
+        place = opened(it, URI)
+        params = {"textDocument": {"textDocument": place["textDocument"]}, "workspace": {"files": []}}
+        assert it.request(method, params.get(method.split("/", maxsplit=1)[0], {}))["result"] is None
+        assert "result" in it.request("textDocument/hover", place)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
@@ -16,9 +17,10 @@ from clmap_lsp.hosts.changes import LaunchChange, StructureChange
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import SOURCE, document_edit, offer_data, uri_of
 from clmap_lsp.server.documents import Document
-from clmap_lsp.server.edits import overlap, workspace_edit
+from clmap_lsp.server.edits import edits_of, fixes_of, overlap, workspace_edit
+from clmap_lsp.server.places import is_number
 from clmap_lsp.server.publishing import diagnostics_of
-from clmap_lsp.worker.messages import from_data
+from clmap_lsp.worker.messages import BadMessageError, from_data
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -120,7 +122,7 @@ def _answers(snapshot: Snapshot, mine: Sequence[lsp.Diagnostic]) -> Iterator[_An
         data = it.data if isinstance(it.data, dict) else {}
         if data.get("version") != snapshot.document.version:
             continue
-        for fix in data.get("fixes") or ():
+        for fix in fixes_of(data):
             if fix["safety"] != FixSafety.DISPLAY.value:
                 key = fix["title"], repr(fix["edits"])
                 found.setdefault(key, _Answer(fix, data.get("kernel"), [])).diagnostics.append(it)
@@ -142,7 +144,7 @@ def _best(fixes: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the fix to prefer: the verified one that gains most, else the first safe one."""
     verified = [it for it in fixes if it["verified"] and it.get("preferable")]
     if verified:
-        return min(verified, key=lambda it: it["rank"])
+        return min(verified, key=lambda it: it.get("rank", []))
     return next((it for it in fixes if it["safety"] == FixSafety.SAFE.value), None)
 
 
@@ -200,7 +202,7 @@ def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAc
     """Yield the action that applies every safe fix; of those that touch the same text the best one."""
     edits: list[dict[str, Any]] = []
     for it in diagnostics_of(server, snapshot, limit=None):
-        safe = [fix for fix in (it.data or {}).get("fixes", ()) if fix["safety"] == FixSafety.SAFE.value]
+        safe = [fix for fix in fixes_of(it.data) if fix["safety"] == FixSafety.SAFE.value]
         fix = _best(safe)
         if fix is not None and not overlap(edits, fix["edits"]):
             edits += fix["edits"]
@@ -266,12 +268,17 @@ def _resolves(server: ClmapServer) -> bool:
 async def _host_edits(server: ClmapServer, data: dict[str, Any]) -> list[tuple[Document, Edit]]:
     """Return what an action changes in host files; nothing where one is open with other text."""
     document = server.documents.get(str(data.get("uri")))
-    if document is None or not data.get("change") or document.version != data.get("version"):
+    asked, kernel = data.get("change"), data.get("kernel")
+    if document is None or not asked or document.version != data.get("version"):
         return []
-    asked = data["change"]
+    if not isinstance(asked, dict) or not isinstance(kernel, str):
+        raise JsonRpcInvalidParams("the change of an action that is none of ours")
     is_split = "fields" in asked
-    change = from_data(asked, StructureChange) if is_split else from_data(asked, LaunchChange)
-    known = await server.analyses.host_edits(document, str(data["kernel"]), change)
+    try:
+        change = from_data(asked, StructureChange) if is_split else from_data(asked, LaunchChange)
+    except BadMessageError as error:
+        raise JsonRpcInvalidParams(str(error)) from None
+    known = await server.analyses.host_edits(document, kernel, change)
     by_path = {str(Path(it.path).resolve()): it for it in server.documents}
     hosts = {
         path: by_path.get(path) or Document(uri_of(path), "", 0, saved, document.encoding)
@@ -286,15 +293,17 @@ def _resolved(
     server: ClmapServer, action: lsp.CodeAction, host: Sequence[tuple[Document, Edit]] = ()
 ) -> lsp.CodeAction:
     data = action.data if isinstance(action.data, dict) else {}
+    assumed = data.get("assumptions")
     if action.edit is None and data.get("edits"):
-        versions = {str(data.get("uri")): int(data["version"])} if "version" in data else {}
+        version = data.get("version")
+        versions = {str(data.get("uri")): version} if is_number(version) else {}
         open_ = (it for it, _ in host if server.documents.get(it.uri) is it)
         versions |= {it.uri: it.version for it in open_}
         action.edit = workspace_edit(
-            [*data["edits"], *(document_edit(*it) for it in host)],
+            [*edits_of(data["edits"]), *(document_edit(*it) for it in host)],
             server.client_capabilities,
             versions,
-            data.get("hostChange"),
-            data.get("assumptions") or (),
+            host_change if isinstance(host_change := data.get("hostChange"), str) else None,
+            [it for it in assumed if isinstance(it, str)] if isinstance(assumed, list) else (),
         )
     return action
