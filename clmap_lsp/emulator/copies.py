@@ -21,7 +21,12 @@ from clmap_lsp.emulator.layout import (
 from clmap_lsp.emulator.memory import Memory, Target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I1, I64, POINTER
+from clmap_lsp.launch.contents import scalar_leaves
 from clmap_lsp.source.ir import AsyncCopy, CopyObject, Expression, WaitEvents
+from clmap_lsp.source.types import ArrayType, StructType, Type, has_union
+
+_MOST_PARTS, _MOST_LEAVES = 16, 4096
+"""Beyond these, copies of an object are not checked for parts without a value."""
 
 
 def copy_object(memory: Memory, expressions: Expressions, statement: CopyObject) -> None:
@@ -35,13 +40,57 @@ def copy_object(memory: Memory, expressions: Expressions, statement: CopyObject)
     with memory.checked(origin, source, size, [FAULT_OOB_READ], statement.load_site):
         memory.trace(origin, source, 2 * statement.load_site)
         if origin.known is None or origin.known.kind != KIND_PRIVATE:
-            memory.before_read(origin, source, size, statement.load_site)
+            _check_read(memory, origin, source, statement)
         with memory.checked(goal, destination, size, [FAULT_OOB_WRITE], statement.store_site):
             memory.trace(goal, destination, 2 * statement.store_site + 1)
             address = memory.address(goal, destination)
             memory.before_write(goal, destination, size, statement.store_site, None, address)
             _move(memory, address, memory.address(origin, source), size)
             _copy_initialised(memory, origin, source, goal, destination, size)
+
+
+def _check_read(memory: Memory, origin: Target, source: Pointer, statement: CopyObject) -> None:
+    """Emit the checks of what is read. Nobody writes padding, so that it may stay without a value."""
+    parts = _parts(statement.type)
+    if not parts:
+        # Nothing is said of values that it may lack, but that others may write it meanwhile.
+        memory.before_read(origin, source, statement.type.size, statement.load_site, bits=0)
+        return
+    for offset, size in parts:
+        at = memory.ctx.builder.add(source.offset, ir.Constant(I64, offset))
+        part = Pointer(source.number, at, min(source.alignment, offset & -offset or source.alignment))
+        memory.before_read(origin, part, size, statement.load_site)
+
+
+def _parts(kind: Type) -> list[tuple[int, int]]:
+    """Return offset and size of an object's parts between its padding; none if there are too many.
+
+    One with unions is one part.
+    """
+    if has_union(kind) or _held_bytes(kind) == kind.size:
+        return [(0, kind.size)]
+    found: list[tuple[int, int]] = []
+    for number, (offset, scalar) in enumerate(scalar_leaves(kind)):
+        if number == _MOST_LEAVES or len(found) > _MOST_PARTS:
+            return []
+        start, size = found[-1] if found else (0, -1)
+        if start + size == offset:
+            found[-1] = start, size + scalar.size
+        elif start + size < offset:
+            found.append((offset, scalar.size))
+        # Else a bit-field in the unit of the one before.
+    return found or [(0, kind.size)]
+
+
+def _held_bytes(kind: Type) -> int:
+    """Return the bytes of an object that are not padding."""
+    match kind:
+        case ArrayType(element=element, length=length):
+            return (length or 0) * _held_bytes(element)
+        case StructType(fields=fields):
+            return sum(_held_bytes(it.type) for it in fields if it.bits is None)
+        case _:
+            return kind.size
 
 
 def _move(memory: Memory, to: ir.Value, origin: ir.Value, size: int) -> None:

@@ -59,7 +59,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     ctx.item = turns.item
     ctx.places.extend(_site_spans(kernel))
     suspension = Suspension(ctx)
-    root_key = suspension.new_word("key")
+    root_key = suspension.new_word("key") if options.trace else ctx.slot(I64, "no.key")
     scalars = make_slots(ctx, kernel, suspension)
     memory = Memory(ctx, suspension.trace, root_key)
     counters = Counters(ctx, suspension)

@@ -171,7 +171,9 @@ E_NOINIT = 8
 """1 for a global buffer whose elements the host never wrote."""
 E_GRANULE = 9
 """Log2 of the bytes that a cell of the shadow stands for."""
-ENTRY_WORDS = 10
+E_CELL_BYTES = 10
+"""Of its shadow."""
+ENTRY_WORDS = 11
 
 KIND_NULL, KIND_GLOBAL, KIND_CONSTANT, KIND_LOCAL, KIND_PRIVATE = range(5)
 
@@ -187,8 +189,10 @@ KEY_FACTOR = 0x5851F42D4C95
 
 # -------------------------------------------------------------------------------------------------- shadow
 
-SHADOW_WORDS = 7
-W_WRITER, W_READER, W_READERS, W_FOREIGN, W_SITES, W_ATOMIC, W_ATOMICS = range(7)
+W_WRITER, W_SITES, W_READER, W_READERS, W_FOREIGN, W_ATOMIC, W_ATOMICS = range(7)
+WRITTEN_WORDS, PLAIN_WORDS, ALL_WORDS = 2, 5, 7
+"""Of a cell: where a kernel never reads the buffer, where it has no atomics, and elsewhere. Memory that is
+touched for the first time costs more than all that is done with it."""
 ITEM_BITS = 32
 ITEM_MASK = (1 << 32) - 1
 COPY_ITEM = 1 << 31
@@ -323,6 +327,8 @@ SYNC_WIDTH = 200
 """Work-items, in a row, that are taken to run in lockstep; 0 for none."""
 STEP_AT = 201
 """In lockstep, 1 + where the work-items stand that are making a step; 0 between steps."""
+LOG_TERMS = 224
+"""Address of c log2 c for each number of accesses that a row may have."""
 STOPPED_AT = 223
 """The work-item that used up the fuel, as its number in the group."""
 SUB_ROWS = 203

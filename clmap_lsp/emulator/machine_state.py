@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,7 @@ class Sizes:
     frame_bytes: int
     sub_capacity: int
     pair_slots: int
-    shadow_cells: int
+    shadow_words: int
 
     @property
     def total_bytes(self) -> int:
@@ -60,7 +62,7 @@ class Sizes:
         row = _ROW_ROOM * (at.ROW_PARTS + 2 * self.n_subs) * 8
         simt = _SIMT_SLOTS * (2 + self.width) * 8
         pairs = self.pair_slots * (4 + at.PAIR_WORDS * 8)
-        shadow = self.shadow_cells * at.SHADOW_WORDS * 8
+        shadow = self.shadow_words * 8
         return self.items * (self.ring_bytes + self.frame_bytes) + sub + row + simt + pairs + shadow
 
 
@@ -75,7 +77,9 @@ def plan_sizes(
     frame = -(-(code.saved_bytes + 2 * space.private_bytes + 64) // 64) * 64
     # One row fits beside a full table of matched requests even if all of its lanes have diverged.
     slack = (rows + code.plan.max_events) * n_subs + _SIMT_SLOTS + items
-    watched = sum(_cells(code, it) for it in space.buffers if watches(code, it.plan.number, settings, space))
+    watched = sum(
+        _shadow_words(code, it) for it in space.buffers if watches(code, it.plan.number, settings, space)
+    )
     return Sizes(
         items,
         width,
@@ -89,9 +93,10 @@ def plan_sizes(
     )
 
 
-def _cells(code: KernelCode, buffer: Buffer) -> int:
-    """Return the cells of a watched buffer's shadow."""
-    return -(-buffer.size // code.plan.granules[buffer.plan.number]) + 1
+def _shadow_words(code: KernelCode, buffer: Buffer) -> int:
+    """Return the words of a watched buffer's shadow."""
+    number = buffer.plan.number
+    return (-(-buffer.size // code.plan.granules[number]) + 1) * code.plan.cell_words(number)
 
 
 def watches(code: KernelCode, number: int, settings: EmulationSettings, space: AddressSpaceMap) -> bool:
@@ -187,7 +192,7 @@ class MachineState:
     def _set_buffers(self, code: KernelCode, space: AddressSpaceMap, settings: EmulationSettings) -> None:
         table = self._array(at.BUFFERS, (len(space.buffers) + 1) * at.ENTRY_WORDS)
         table[at.E_TRACE] = -1
-        shadow = allocation.cleared(self.sizes.shadow_cells * at.SHADOW_WORDS)
+        shadow = allocation.cleared(self.sizes.shadow_words)
         self._kept.append(shadow)
         shadow_at, local_at = int(shadow.ctypes.data), int(self.words[at.LOCAL_BASE])
         local_numbers = []
@@ -197,6 +202,7 @@ class MachineState:
             entry[at.E_SIZE], entry[at.E_TRACE] = buffer.size, buffer.trace
             entry[at.E_KIND], entry[at.E_GROUP_STEP] = buffer.plan.kind, buffer.group_step
             entry[at.E_NOINIT] = int(buffer.unwritten)
+            entry[at.E_CELL_BYTES] = 8 * code.plan.cell_words(number)
             entry[at.E_GRANULE] = code.plan.granules[number].bit_length() - 1
             if buffer.plan.kind == at.KIND_PRIVATE:
                 entry[at.E_BASE] = code.saved_bytes + buffer.plan.private_offset
@@ -211,7 +217,7 @@ class MachineState:
                 entry[at.E_BASE] = buffer.data.ctypes.data
             if watches(code, number, settings, space):
                 entry[at.E_SHADOW] = shadow_at
-                shadow_at += _cells(code, buffer) * at.SHADOW_WORDS * 8
+                shadow_at += _shadow_words(code, buffer) * 8
         listed = self._array(at.LOCAL_ENTRIES, len(local_numbers))
         listed[: len(local_numbers)] = local_numbers
         self.words[at.N_LOCAL_ENTRIES] = len(local_numbers)
@@ -281,6 +287,9 @@ class MachineState:
         rows = sizes.ring_bytes // 16 + 1
         self._array(at.ROW_PARTS_BUFFER, 2 * n_subs * rows)
         self._array(at.RING_POINTERS, width)
+        terms = self._array(at.LOG_TERMS, sizes.items + 1).view(np.float64)
+        if settings.trace:
+            terms[1:] = [it * math.log2(it) for it in range(1, sizes.items + 1)]
         self._set_strides(settings, n_subs, width)
         primes = self._array(at.PRIMES, width).view(np.uint32)
         primes[:] = np.random.default_rng(1).integers(1, 1 << 32, 2 * width) | 1

@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
+from clmap_lsp.emulator.layout import (
+    ALL_WORDS,
+    KIND_CONSTANT,
+    KIND_GLOBAL,
+    KIND_LOCAL,
+    KIND_PRIVATE,
+    PLAIN_WORDS,
+    WRITTEN_WORDS,
+)
 from clmap_lsp.source.ir import (
     Assign,
     AsyncCopy,
@@ -78,6 +86,8 @@ class Plan:
     """For pointer variables: the one buffer they point into, or None."""
     written: frozenset[int] | None
     """Buffers that the kernel may write; None where a store's target is not known."""
+    read: frozenset[int] | None
+    """Likewise those that it may read."""
     private_bytes: int
     max_events: int
     """Most trace entries that a work-item can make between two loop heads or labels."""
@@ -91,6 +101,12 @@ class Plan:
     """Whether atomics may order what work-items do: one or a fence releases, and one or a fence acquires."""
     assigned: frozenset[Variable] = field(default_factory=frozenset)
     """Variables with an assignment, a load or another write."""
+
+    def cell_words(self, number: int) -> int:
+        """Return the words of a buffer's cells of shadow."""
+        if self.has_atomics:
+            return ALL_WORDS
+        return PLAIN_WORDS if self.read is None or number in self.read else WRITTEN_WORDS
 
 
 def make_plan(kernel: Kernel) -> Plan:
@@ -107,6 +123,7 @@ def make_plan(kernel: Kernel) -> Plan:
         numbers=numbers,
         targets=targets,
         written=_written(statements, numbers, targets),
+        read=_read(statements, numbers, targets),
         private_bytes=private_bytes,
         max_events=sum(_traced(it) for it in statements) + 2,
         granule=min(granules.values(), default=16),
@@ -259,6 +276,15 @@ def _written(
             return None
         written.add(target)
     return frozenset(written)
+
+
+def _read(
+    statements: tuple[Statement, ...], numbers: Mapping[Variable, int], targets: Mapping[Variable, int | None]
+) -> frozenset[int] | None:
+    images = {number for it, number in numbers.items() if isinstance(it.type, OpaqueType)}
+    addresses = [it.pointer for statement in statements for it in touches(statement) if it.op != "store"]
+    found = {pointer_target(it, targets, numbers) for it in addresses}
+    return None if found & {None, _ANY} else frozenset(it for it in found | images if it is not None)
 
 
 def _granules(

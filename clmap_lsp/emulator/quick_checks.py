@@ -21,7 +21,6 @@ from clmap_lsp.emulator.layout import (
     ITEM_BITS,
     ITEM_MASK,
     KIND_LOCAL,
-    SHADOW_WORDS,
     W_ATOMIC,
     W_ATOMICS,
     W_FOREIGN,
@@ -29,6 +28,7 @@ from clmap_lsp.emulator.layout import (
     W_READERS,
     W_SITES,
     W_WRITER,
+    WRITTEN_WORDS,
 )
 from clmap_lsp.emulator.plan import BufferPlan
 from clmap_lsp.emulator.types import I1, I64, POINTER
@@ -66,7 +66,8 @@ class QuickCheck:
 
     def write(self) -> None:
         """Emit the check of a plain write."""
-        words = (W_WRITER, W_READER, W_READERS, W_FOREIGN, *self._atomics())
+        readers = self.ctx.plan.cell_words(self.buffer.number) > WRITTEN_WORDS
+        words = (W_WRITER, *((W_READER, W_READERS, W_FOREIGN) if readers else ()), *self._atomics())
         self._choose(self._all(self._in_order(*words), self._is_aligned()), self._note_writer)
 
     def atomic_read(self) -> None:
@@ -185,7 +186,8 @@ class QuickCheck:
             builder = self._builder
             shift = self.ctx.plan.granules[self.buffer.number].bit_length() - 1
             index_of = builder.lshr(self.pointer.offset, ir.Constant(I64, shift))
-            at = builder.add(self.shadow, builder.mul(index_of, ir.Constant(I64, SHADOW_WORDS * 8)))
+            size = 8 * self.ctx.plan.cell_words(self.buffer.number)
+            at = builder.add(self.shadow, builder.mul(index_of, ir.Constant(I64, size)))
             self._cell = builder.inttoptr(at, POINTER)
         return self._builder.gep(self._cell, [ir.Constant(I64, index)], source_etype=I64)
 

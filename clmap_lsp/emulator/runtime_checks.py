@@ -1,8 +1,8 @@
 """Run-time library: fault reports, race detection, initialisation.
 
 Compiled by `native`. A *granule* is the largest unit that every access of a buffer is a multiple of. Each
-granule of watched memory has seven words of shadow: the last plain writer, the first and a second plain
-reader since the last barrier, a reader of an earlier group or a copy under way, sites, and the last two
+granule of watched memory has up to seven words of shadow: the last plain writer, sites, the first and a
+second plain reader since the last barrier, a reader of an earlier group or a copy under way, and the last two
 atomic writers. A writer or reader is `epoch << 32 | work-item`; a new epoch starts at every group and at
 every barrier whose fences name the memory.
 """
@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from clmap_lsp.emulator.layout import (
     ABSENT,
+    ALL_WORDS,
     BUFFERS,
     COPY_ITEM,
+    E_CELL_BYTES,
     E_GRANULE,
     E_KIND,
     E_NOINIT,
@@ -49,7 +51,6 @@ from clmap_lsp.emulator.layout import (
     PUBLISHED,
     RACES_FINELY,
     RACES_ON,
-    SHADOW_WORDS,
     SUB_EPOCHS,
     SYNC_WIDTH,
     UNINIT_ON,
@@ -61,6 +62,7 @@ from clmap_lsp.emulator.layout import (
     W_SITES,
     W_WRITER,
     WIDTH,
+    WRITTEN_WORDS,
 )
 from clmap_lsp.emulator.native.words import Words, byte_pointer, words
 from clmap_lsp.emulator.runtime_orders import comes_after
@@ -131,6 +133,7 @@ def shadow_read(
     which memory it is.
     """
     granule = granule_of(s, number)
+    bytes_of_cell = cell_bytes(s, number)
     size = size_site & ITEM_MASK
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)
@@ -144,8 +147,10 @@ def shadow_read(
     unset = (flags >> 11) & 1
     quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
-        cell = words(shadow + index * SHADOW_WORDS * 8)
-        newest = max(cell[W_WRITER], cell[W_ATOMIC])
+        cell = words(shadow + index * bytes_of_cell)
+        newest = cell[W_WRITER]
+        if bytes_of_cell == ALL_WORDS * 8:
+            newest = max(newest, cell[W_ATOMIC])
         is_fresh = (newest == 0 and is_unwritten(s, number)) or (
             is_local != 0 and newest >> ITEM_BITS < start
         )
@@ -155,7 +160,7 @@ def shadow_read(
         if s[RACES_ON] != 0 and quiet == 0:
             found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
             other_site = cell[W_SITES] & 0xFFFF
-            if found == ABSENT and atomic == 0:
+            if found == ABSENT and atomic == 0 and bytes_of_cell == ALL_WORDS * 8:
                 found = unordered(s, frame, cell[W_ATOMIC], now, since, item, is_local)
                 if found == ABSENT:
                     found = unordered(s, frame, cell[W_ATOMICS], now, since, item, is_local)
@@ -180,6 +185,12 @@ def granule_of(s: Words, number: int) -> int:
     """Return log2 of the bytes of a buffer's granules."""
     table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
     return table[E_GRANULE]
+
+
+def cell_bytes(s: Words, number: int) -> int:
+    """Return the bytes of a buffer's cells of shadow."""
+    table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
+    return table[E_CELL_BYTES]
 
 
 def is_misaligned(offset: int, granule: int) -> int:
@@ -279,6 +290,7 @@ def shadow_write(
     Two writes of the same value do not race with each other; they do with reads.
     """
     granule = granule_of(s, number)
+    bytes_of_cell = cell_bytes(s, number)
     size = size_site & ITEM_MASK
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)
@@ -291,15 +303,18 @@ def shadow_write(
     place = (number << 48) | offset
     quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
-        cell = words(shadow + index * SHADOW_WORDS * 8)
+        cell = words(shadow + index * bytes_of_cell)
         if quiet == 0 and s[RACES_ON] != 0:
             found = ABSENT
             if same == 0:
-                found = conflicting_writer(s, frame, cell, now, since, item, is_local, atomic)
+                others = int(atomic == 0 and bytes_of_cell == ALL_WORDS * 8)
+                found = conflicting_writer(s, frame, cell, now, since, item, is_local, others)
             if found != ABSENT:
                 report_race(s, frame, FAULT_RACE_WW, site, place, found)
                 quiet = 1
-            found = conflicting_reader(s, frame, cell, now, since, item, is_local)
+            found = ABSENT
+            if bytes_of_cell != WRITTEN_WORDS * 8:
+                found = conflicting_reader(s, frame, cell, now, since, item, is_local)
             if found != ABSENT and quiet == 0:
                 race = (((cell[W_SITES] >> 16) & 0xFFFF) << 32) | found | (1 << 60)
                 report_race(s, frame, FAULT_RACE_RW, site, place, race)
@@ -316,13 +331,16 @@ def shadow_write(
 
 
 def conflicting_writer(
-    s: Words, frame: Words, cell: Words, now: int, since: int, item: int, is_local: int, atomic: int
+    s: Words, frame: Words, cell: Words, now: int, since: int, item: int, is_local: int, atomics: int
 ) -> int:
-    """Return site << 32 | work-item of a writer that is not ordered with this write, or ABSENT."""
+    """Return site << 32 | work-item of a writer that is not ordered with this write, or ABSENT.
+
+    With `atomics` those that wrote atomically count too.
+    """
     found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
     if found != ABSENT:
         return ((cell[W_SITES] & 0xFFFF) << 32) | found
-    if atomic != 0:
+    if atomics == 0:
         return ABSENT
     found = unordered(s, frame, cell[W_ATOMIC], now, since, item, is_local)
     if found == ABSENT:

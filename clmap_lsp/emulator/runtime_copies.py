@@ -31,6 +31,7 @@ from clmap_lsp.emulator.layout import (
     COPY_ROOM,
     COPY_WORDS,
     E_BASE,
+    E_CELL_BYTES,
     E_GRANULE,
     E_KIND,
     E_SHADOW,
@@ -57,7 +58,6 @@ from clmap_lsp.emulator.layout import (
     LAST_EVENT,
     N_COPIES,
     PENDING,
-    SHADOW_WORDS,
     W_FOREIGN,
     W_SITES,
     W_WRITER,
@@ -247,7 +247,7 @@ def mark_line(
             at = start + index * record[C_FROM_STEP]
             granule = source[E_GRANULE]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
-                cell = words(source[E_SHADOW] + place * SHADOW_WORDS * 8)
+                cell = words(source[E_SHADOW] + place * source[E_CELL_BYTES])
                 if when != 0 or cell[W_FOREIGN] >> ITEM_BITS == PENDING:
                     cell[W_FOREIGN] = (from_epoch << ITEM_BITS) | item
                     cell[W_SITES] = (cell[W_SITES] & ~0xFFFF0000) | ((record[C_SITES] & 0xFFFF) << 16)
@@ -255,7 +255,7 @@ def mark_line(
             at = goal_start + index * record[C_TO_STEP]
             granule = goal[E_GRANULE]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
-                cell = words(goal[E_SHADOW] + place * SHADOW_WORDS * 8)
+                cell = words(goal[E_SHADOW] + place * goal[E_CELL_BYTES])
                 if when != 0 or cell[W_WRITER] >> ITEM_BITS == PENDING:
                     cell[W_WRITER] = (to_epoch << ITEM_BITS) | item
 

@@ -15,6 +15,7 @@ from clmap_lsp.emulator.layout import (
     ACQUIRED_WIDELY,
     BUFFERS,
     COPY_ITEM,
+    E_CELL_BYTES,
     E_GRANULE,
     ENTRY_WORDS,
     EPOCH_GLOBAL,
@@ -37,7 +38,6 @@ from clmap_lsp.emulator.layout import (
     PUBLISHED,
     PUBLISHED_GROUPS,
     PUBLISHED_ITEMS,
-    SHADOW_WORDS,
     W_ATOMIC,
     W_ATOMICS,
 )
@@ -47,7 +47,7 @@ from clmap_lsp.emulator.native.words import Words, words
 def order_read(s: Words, frame: Words, shadow: int, offset: int, number: int, flags: int) -> int:
     """Note that an atomic is read. Bits of `flags`: acquires, releases, between work-groups too."""
     table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
-    cell = words(shadow + (offset >> table[E_GRANULE]) * SHADOW_WORDS * 8)
+    cell = words(shadow + (offset >> table[E_GRANULE]) * table[E_CELL_BYTES])
     writer = cell[W_ATOMIC]
     if writer != 0 and (writer & ITEM_MASK) == frame[F_GLOBAL_LINEAR]:
         writer = cell[W_ATOMICS]

@@ -28,6 +28,7 @@ from clmap_lsp.emulator.layout import (
     ITEMS,
     LANE_STRIDE,
     LEVELS,
+    LOG_TERMS,
     MATCHED_LANES,
     MATCHED_REQUESTS,
     MIXED_SITE,
@@ -625,7 +626,7 @@ def row_entropies(s: Words, n_subs: int, low: int, n_lanes: int, entry: Doubles)
         while end < n and (values[end] >> (LEVELS - 1)) == (values[start] >> (LEVELS - 1)):
             end += 1
         if end - start > 1:  # An address that shares no block with another adds nothing at any level.
-            add_block(values, start, end, entry)
+            add_block(s, values, start, end, entry)
         start = end
     total = float(n)
     for level in range(LEVELS):
@@ -634,10 +635,9 @@ def row_entropies(s: Words, n_subs: int, low: int, n_lanes: int, entry: Doubles)
         entry[ROW_AIWC + level] = (total * log2(total + 1.0) - weight) / (total + 1.0)
 
 
-def add_block(values: Words, first: int, last: int, entry: Doubles) -> None:
+def add_block(state: Words, values: Words, first: int, last: int, entry: Doubles) -> None:
     """Add c log2 c over the counts of sorted addresses that have all but their low bits in common."""
-    known = 1
-    term = 0.0
+    terms = doubles(state[LOG_TERMS])
     for level in range(LEVELS):
         weight = 0.0
         start = first
@@ -645,10 +645,7 @@ def add_block(values: Words, first: int, last: int, entry: Doubles) -> None:
             end = start + 1
             while end < last and (values[end] >> level) == (values[start] >> level):
                 end += 1
-            if end - start != known:
-                known = end - start
-                term = float(known) * log2(float(known))
-            weight += term
+            weight += terms[end - start]
             start = end
         entry[ROW_ENTROPY + level] += weight
 

@@ -294,10 +294,11 @@ class Statements:
     def _loop(self, statement: Loop) -> None:
         ctx = self.ctx
         outer_key = self.memory.key
-        key = self.suspension.new_word("turn")
-        outer = ctx.builder.load(outer_key, typ=I64)
-        ctx.builder.store(ctx.builder.mul(outer, ir.Constant(I64, KEY_FACTOR)), key)
-        self.memory.key = key
+        if ctx.options.trace:
+            key = self.suspension.new_word("turn")
+            outer = ctx.builder.load(outer_key, typ=I64)
+            ctx.builder.store(ctx.builder.mul(outer, ir.Constant(I64, KEY_FACTOR)), key)
+            self.memory.key = key
         test, body, step, end = (ctx.block(f"loop.{it}") for it in ("test", "body", "step", "end"))
         turn = ctx.block("loop.turn")
         first = ctx.block("loop.first")
@@ -333,10 +334,15 @@ class Statements:
 
     def _count_turn(self) -> None:
         """Start one turn: a new key, one unit of fuel, and a stop where fuel or ring are used up."""
-        ctx = self.ctx
-        key = ctx.builder.load(self.memory.key, typ=I64)
-        ctx.builder.store(ctx.builder.add(key, ir.Constant(I64, 1 << KEY_SHIFT)), self.memory.key)
+        self._add_to_key(1 << KEY_SHIFT)
         self._check_limits()
+
+    def _add_to_key(self, step: int) -> None:
+        """Tell apart what is traced from here on; who traces nothing has no keys."""
+        ctx = self.ctx
+        if ctx.options.trace:
+            key = ctx.builder.load(self.memory.key, typ=I64)
+            ctx.builder.store(ctx.builder.add(key, ir.Constant(I64, step)), self.memory.key)
 
     def _check_limits(self) -> None:
         ctx = self.ctx
@@ -407,10 +413,7 @@ class Statements:
         ctx.builder.branch(block)
         ctx.builder.position_at_end(block)
         # A label may be the head of a loop made of gotos: it counts as a turn, with a step of its own.
-        key = ctx.builder.load(self.memory.key, typ=I64)
-        ctx.builder.store(
-            ctx.builder.add(key, ir.Constant(I64, (KEY_FACTOR >> 1 | 1) << KEY_SHIFT)), self.memory.key
-        )
+        self._add_to_key((KEY_FACTOR >> 1 | 1) << KEY_SHIFT)
         self._check_limits()
         self.counters.enter()
 

@@ -105,8 +105,8 @@ def test_without_samples_a_run_goes_to_its_limit() -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_tables_that_do_not_fit_leave_a_sample() -> None:
-    source = "__kernel void k(__global const int *n, __global float *y) { y[get_global_id(0)] = n[0]; }"
-    found = run(source, items=1 << 22, memory_limit_mib=250, time_limit_s=10.0)
+    source = "__kernel void k(__global const int *n, __global float *y) { y[get_global_id(0)] += n[0]; }"
+    found = run(source, items=1 << 23, memory_limit_mib=250, time_limit_s=10.0)
     assert found.method is Method.SAMPLED
     assert any("races on global memory were not looked for" in it for it in found.notes)
 
