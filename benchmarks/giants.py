@@ -2,9 +2,10 @@
 
     python -m benchmarks.giants FOLDER [--characters 50000]
 
-Four kinds, each about as long as asked for: `ode`, the right-hand side of a system of equations with
+Five kinds, each about as long as asked for: `ode`, the right-hand side of a system of equations with
 hundreds of assignments; `chain`, a long chain of `if` and `else if`; `cases`, one `switch` in a loop; `fft`,
-an unrolled FFT with twiddle factors as numbers. `several` is as long and has ordinary kernels. They are for
+an unrolled FFT with twiddle factors as numbers; `macros`, a random generator whose functions are made for each
+width by macros of hundreds of lines, and kernels that call them. `several` is as long and has ordinary kernels. They are for
 `benchmarks.typing_latency --inside` and `benchmarks.language_latency`, which type in the middle.
 """
 
@@ -156,6 +157,85 @@ def _unrolled(points: int) -> str:
     return "\n".join([*lines, "}", ""])
 
 
+def macros(n_characters: int) -> str:
+    """Return a generator of random numbers that long macros make for words of 32 and 64 bits, and kernels."""
+    parts = ["// Mixes counters with keys: a random number for each counter.\n", _turns(2), _turns(4)]
+    rounds = 8
+    while sum(map(len, (made := [_mixer(2, rounds), _mixer(4, rounds)]))) < 0.75 * n_characters:
+        rounds += 4
+    parts += [
+        "#define TURN_32(x, by) rotate((x), (uint)(by))\n",
+        "#define TURN_64(x, by) rotate((x), (ulong)(by))\n",
+        *made,
+        *(f"DEFINE_MIX{words}({bits}, {kind})\n" for words in (2, 4) for bits, kind in _WIDTHS),
+        "\n",
+    ]
+    size = sum(map(len, parts))
+    for number in count():
+        if size > n_characters and number >= 4:
+            break
+        words, (bits, kind) = (2, 4)[number % 2], _WIDTHS[number // 2 % 2]
+        lanes = "".join(
+            f"    out[{words} * item + {at}] = state.v[{at}] ^ seeds[{at}];\n" for at in range(words)
+        )
+        one = (
+            f"__kernel void draw_{number}(__global {kind} *out, __global const {kind} *seeds, const uint n)\n{{\n"
+            "    const uint item = get_global_id(0);\n    if (item >= n)\n        return;\n"
+            f"    mix{words}x{bits}_state state, key;\n"
+            f"    for (int i = 0; i < {words}; i++) {{\n"
+            "        state.v[i] = item + i;\n        key.v[i] = seeds[i];\n    }\n"
+            f"    state = mix{words}x{bits}({rounds}, state, key);\n{lanes}}}\n\n"
+        )
+        parts.append(one)
+        size += len(one)
+    return "".join(parts)
+
+
+_WIDTHS = ((32, "uint"), (64, "ulong"))
+
+
+def _turns(words: int) -> str:
+    """Return by how much each round turns its words."""
+    rows = [
+        f"    TURN_{bits}_{words}_{step}_{pair} = {(7 * step + 13 * pair + bits // 8) % (bits - 1) + 1},\n"
+        for bits, _ in _WIDTHS
+        for step in range(8)
+        for pair in range(words // 2)
+    ]
+    return f"enum turns_of_{words} {{\n{''.join(rows)}}};\n\n"
+
+
+def _mixer(words: int, rounds: int) -> str:
+    """Return a macro that defines a type and a function of so many rounds for a width."""
+    type_ = f"mix{words}x##BITS##_state"
+    lines = [
+        f"#define DEFINE_MIX{words}(BITS, WORD)",
+        f"typedef struct {{ WORD v[{words}]; }} {type_};",
+        f"static inline {type_} mix{words}x##BITS(uint rounds, {type_} in, {type_} key) {{",
+        f"    {type_} s;",
+        f"    WORD keys[{words} + 1];",
+        f"    keys[{words}] = (WORD)0x9E3779B9u; /* the golden ratio */",
+        f"    for (int i = 0; i < {words}; i++) {{",
+        f"        keys[i] = key.v[i]; s.v[i] = in.v[i] + key.v[i]; keys[{words}] ^= key.v[i];",
+        "    }",
+    ]
+    for step in range(rounds):
+        pairs = ((0, 1), (2, 3)) if step % 2 == 0 else ((0, 3), (2, 1))
+        mixed = "".join(
+            f" s.v[{a}] += s.v[{b}]; s.v[{b}] = TURN_##BITS(s.v[{b}], TURN_##BITS##_{words}_{step % 8}_{at});"
+            f" s.v[{b}] ^= s.v[{a}];"
+            for at, (a, b) in enumerate(pairs[: words // 2] if words == 4 else ((0, 1),))
+        )
+        lines.append(f"    if (rounds > {step}) {{{mixed} }}")
+        if step % 4 == 3:
+            added = " ".join(
+                f"s.v[{at}] += keys[{(at + step // 4 + 1) % (words + 1)}];" for at in range(words)
+            )
+            lines.append(f"    if (rounds > {step}) {{ {added} s.v[{words - 1}] += {step // 4 + 1}; }}")
+    lines += ["    return s;", "}"]
+    return " \\\n".join(f"{it:<76}" for it in lines).rstrip() + "\n\n"
+
+
 def several(n_characters: int) -> str:
     """Return ordinary kernels, as many as it takes."""
     return next(text for n in count(6, 6) if len(text := source(n, 0)) >= n_characters)
@@ -166,6 +246,7 @@ KINDS: dict[str, Callable[[int], str]] = {
     "chain": chain,
     "cases": cases,
     "fft": fft,
+    "macros": macros,
     "several": several,
 }
 

@@ -1,8 +1,9 @@
 """What language features cost while a person types ten keys a second, asked of a real server on stdio.
 
-    python -m benchmarks.language_latency FILE... [--keys 90] [--core 1]
+    python -m benchmarks.language_latency FILE... [--keys 90] [--core 1] [--behind TEXT] [--no-line]
 
-Each key is one insertion behind a statement in the middle of the file, a line's end first; at each, one of
+Each key is one insertion behind a statement in the middle of the file, or behind a text, a line's end first
+(unless `--no-line`, as in a macro's body); at each, one of
 completion, definition (of a name behind the place) and the change of the semantic tokens is asked for in
 turn, as soon as the key is sent. Printed are the processor time of the server between the key and the answer,
 renewing the index included, which is what a person waits on a machine that does nothing else, and the wall
@@ -66,7 +67,7 @@ def named_behind(client: Typist, document: dict[str, Any], text: str, place: int
     raise SystemExit("no name behind the middle of the file has a definition")
 
 
-def measure(path: Path, n_keys: int, core: int | None) -> None:
+def measure(path: Path, n_keys: int, core: int | None, behind: str, typed: str) -> None:
     """Type in one file and print what each answer cost."""
     text = path.read_text("utf-8", "replace")
     client = Typist(core)
@@ -80,7 +81,7 @@ def measure(path: Path, n_keys: int, core: int | None) -> None:
     client.wait_for(uri)
     client.wait_quiet()
     result = client.call("textDocument/semanticTokens/full", document)["resultId"]
-    place = behind_statement(text)
+    place = text.index(behind) + len(behind) if behind else behind_statement(text)
     line, character = text.count("\n", 0, place), place - text.rfind("\n", 0, place) - 1
     row, column = named_behind(client, document, text, place)
     n_lines = 0
@@ -88,7 +89,7 @@ def measure(path: Path, n_keys: int, core: int | None) -> None:
     wall: dict[str, list[float]] = {it: [] for it in ASKED}
     start = time.monotonic()
     for number in range(n_keys):
-        key = TYPED[number % len(TYPED)]
+        key = typed[number % len(typed)]
         here = {"line": line, "character": character}
         change = {"range": {"start": here, "end": here}, "text": key}
         kind = ASKED[number % len(ASKED)]
@@ -124,10 +125,13 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--keys", type=int, default=90)
     parser.add_argument("--core", type=int)
+    parser.add_argument("--behind", default="", help="type behind the first such text")
+    parser.add_argument("--no-line", action="store_true", help="type no line's end")
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     for path in arguments.files:
-        measure(path, arguments.keys, arguments.core)
+        typed = TYPED.lstrip() if arguments.no_line else TYPED
+        measure(path, arguments.keys, arguments.core, arguments.behind, typed)
 
 
 if __name__ == "__main__":

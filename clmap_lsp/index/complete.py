@@ -65,6 +65,8 @@ class Completion:
     is_cut: bool = False
     arrow_for: int | None = None
     """Where a `.` stands that has to be `->` for the candidates: what stands before it is a pointer."""
+    word_end: int | None = None
+    """Where the word ends that the place is in the middle of; editors keep its rest or replace it."""
 
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
@@ -85,8 +87,19 @@ def prefix_start(text: str, offset: int) -> int:
     return offset if start < offset and text[start].isdecimal() else start
 
 
+def word_end(text: str, offset: int) -> int:
+    """Return where the name ends that an offset lies in, or before; the offset where there is none."""
+    end = offset
+    if prefix_start(text, offset) == offset and text[offset : offset + 1].isdecimal():
+        return offset
+    while end < len(text) and (text[end].isalnum() or text[end] in "_$"):
+        end += 1
+    return end
+
+
 def complete(index: Index, offset: int) -> Completion:
     """Return what can be typed at an offset of the file."""
+    behind = word_end(index.text, offset)
     index = _closed(index, offset)
     text = index.text
     start = prefix_start(text, offset)
@@ -99,7 +112,8 @@ def complete(index: Index, offset: int) -> Completion:
         found = _names(index, start, prefix)
     chosen = matching(found, prefix)
     is_cut = len(chosen) > LIMIT or not prefix
-    return Completion(start, offset, tuple(chosen[:LIMIT]), is_cut, _dot_of_pointer(index, text, start))
+    arrow_for = _dot_of_pointer(index, text, start)
+    return Completion(start, offset, tuple(chosen[:LIMIT]), is_cut, arrow_for, behind)
 
 
 def _closed(index: Index, offset: int) -> Index:
@@ -631,4 +645,4 @@ def document(index: Index, label: str, sort: Sort) -> str | None:
     return None if symbol is None else describe(index, symbol)
 
 
-__all__ = ["SNIPPETS", "Candidate", "Completion", "Sort", "complete", "document", "matching", "prefix_start"]
+__all__ = ["SNIPPETS", "Candidate", "Completion", "Sort", "complete", "document", "matching", "prefix_start", "word_end"]

@@ -164,22 +164,40 @@ class Index:
 
     @lazy_property
     def _typed(self) -> tuple[list[int], list[int]]:
-        """Where the tokens of this file start that are typed in it, and their numbers."""
+        """Where the tokens of this file start that are typed in it, not in macros' bodies; and their numbers."""
         own = self.path
         # Taking tokens apart is twice as fast as asking for their fields, and this is done at each key.
         pairs = [
             (start, at)
             for at, (_, start, _, _, path, use, _) in enumerate(self.tokens)
-            if path == own and (use is None or use.path == own)
+            if use is None and path == own
         ]
         pairs.sort()
         return [it[0] for it in pairs], [it[1] for it in pairs]
 
     def token_at(self, offset: int) -> int | None:
-        """Return the number of the last token that starts at or before an offset of the file."""
+        """Return the number of the last token that starts at or before an offset of the file.
+
+        Within the definition of a macro it is the last one that a use of it makes of what is typed there.
+        """
+        own = self.path
+        for macro in self.macros:
+            span = None if macro.macro is None else macro.macro.span
+            if span is not None and span.path == own and span.start <= offset <= span.end:
+                return self._made_at(span.start, offset)
         starts, numbers = self._typed
         at = bisect_right(starts, offset) - 1
         return numbers[at] if at >= 0 else None
+
+    def _made_at(self, first: int, offset: int) -> int | None:
+        """Return the number of the last token that uses of a macro make of what its body holds up to an offset."""
+        own = self.path
+        made = [
+            (start, at)
+            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens)
+            if first <= start <= offset and path == own and use is not None and use.path == own
+        ]
+        return max(made)[1] if made else None
 
     def unit_at(self, token: int) -> PlacedUnit | None:
         """Return the declaration that a token belongs to."""

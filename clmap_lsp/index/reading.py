@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import compress, count, pairwise
 
 from clmap_lsp import defaults
 from clmap_lsp.index import builtins
 from clmap_lsp.index.cursor import FileScope
+from clmap_lsp.index.begun import begun_anew
 from clmap_lsp.index.heads import ends_old_parameter
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
@@ -28,8 +30,9 @@ from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _PLAIN = BuildOptions()
-SMALLEST_EDITED = 60
-"""Tokens of a declaration from which on it is read by statements: fewer are read in no time."""
+SMALLEST_EDITED = 6
+"""Tokens of a declaration from which on it is read by statements, as the shortest functions have. What calls a
+function follows from its symbol, which stays so."""
 _LONGEST_ATTRIBUTE = 100
 """Tokens."""
 _NEVER_A_KERNELS = frozenset(TYPE_NAMES.keys() - {"void"}) | {
@@ -98,18 +101,24 @@ def read_index(
 
 def presumed_standard(texts: list[str]) -> str:
     """Return the OpenCL C version of a program whose build does not say: 2.0 if it needs that."""
-    needs_2_0 = not builtins.only_from_2_0().isdisjoint(texts) or _has_words_of_2_0(texts)
+    is_likely_1_2 = _any_of_2_0().isdisjoint(texts)  # One look at all of the tokens is enough for most files.
+    needs_2_0 = not is_likely_1_2 and (
+        not builtins.only_from_2_0().isdisjoint(texts) or _has_words_of_2_0(texts)
+    )
     return "CL2.0" if needs_2_0 else defaults.STANDARD
 
 
 _WORDS_OF_2_0 = frozenset({"generic", "__generic", "pipe", "read_write", "__read_write"})
 
 
+@cache
+def _any_of_2_0() -> frozenset[str]:
+    return builtins.only_from_2_0() | _WORDS_OF_2_0
+
+
 def _has_words_of_2_0(texts: list[str]) -> bool:
     """Tell whether `generic` and its like stand before a word, as no variable of these names does."""
-    return not _WORDS_OF_2_0.isdisjoint(texts) and any(
-        text in _WORDS_OF_2_0 and is_name(following) for text, following in pairwise(texts)
-    )
+    return any(text in _WORDS_OF_2_0 and is_name(following) for text, following in pairwise(texts))
 
 
 # ------------------------------------------------------------------------------------------------- units
@@ -160,27 +169,27 @@ class _Edited:
 
     def __init__(self, indexes: list[Index]) -> None:
         self._indexes = indexes
-        self._by_head: dict[str, list[tuple[Unit, list[str]]]] | None = None
+        self._by_head: dict[str, list[tuple[Index, PlacedUnit]]] | None = None
 
     def of(self, texts: list[str], taken: set[Unit]) -> Earlier | None:
         """Return the earlier reading of a function; none that was taken for another one."""
         if len(texts) < SMALLEST_EDITED or "{" not in texts:
             return None
         found = self._known().get("\0".join(texts[: texts.index("{")]), ())
-        for unit, before in found:
-            if unit not in taken:
-                return Earlier.of(unit, before, texts)
+        for index, placed in found:
+            if placed.unit not in taken:
+                return Earlier.of(placed.unit, index.texts[placed.start : placed.end], texts)
         return None
 
-    def _known(self) -> dict[str, list[tuple[Unit, list[str]]]]:
+    def _known(self) -> dict[str, list[tuple[Index, PlacedUnit]]]:
         if self._by_head is None:
             self._by_head = {}
             for index in self._indexes:
                 for placed in index.units:
                     if placed.unit.head is not None and placed.unit.n_tokens >= SMALLEST_EDITED:
-                        texts = index.texts[placed.start : placed.end]
-                        key = "\0".join(texts[: texts.index("{")])
-                        self._by_head.setdefault(key, []).append((placed.unit, texts))
+                        opened = index.texts.index("{", placed.start)
+                        key = "\0".join(index.texts[placed.start : opened])
+                        self._by_head.setdefault(key, []).append((index, placed))
         return self._by_head
 
 
@@ -239,6 +248,9 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
         text = texts[at]
         if text == "{":
             if depth == 0:
+                for first in () if is_cpp else begun_anew(tokens, texts, start, at):
+                    yield start, first, False
+                    start = first
                 is_body = _opens_body(texts, start, at)
             depth += 1
         elif text == "}":
@@ -251,6 +263,9 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
                     start = at + 1
         elif text == ";":
             if depth == 0 and not ends_old_parameter(texts, start, at):
+                for first in () if is_cpp else begun_anew(tokens, texts, start, at):
+                    yield start, first, False
+                    start = first
                 yield start, at + 1, False
                 start = at + 1
         elif not is_cpp and tokens[at].gap == NEW_LINE:

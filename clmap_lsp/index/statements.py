@@ -148,6 +148,10 @@ class UnitParser(PieceParser):
     def _is_macro_use(self, specifiers: Specifiers) -> bool:
         """Go past the use of a macro that nothing defines; report a declaration that begins with no type."""
         at = self.at
+        if self.n_tokens == 1 and self.lookup(self.text) is None:
+            self._unknown_type(self.text, at, is_qualifier=True)  # What it stood before begins a line.
+            self.at += 1
+            return True
         if self.texts[at + 1] == "(":
             name = self.text
             if name.upper() == name or self.texts[self.closing(at + 1) + 1] != "{":

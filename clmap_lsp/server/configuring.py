@@ -10,7 +10,7 @@ from typing import Any
 from clmap_lsp.config.document import json_schema as schema
 from clmap_lsp.dataclass import record
 from clmap_lsp.devices import list_models
-from clmap_lsp.index.complete import Candidate, Completion, Sort, matching, prefix_start
+from clmap_lsp.index.complete import Candidate, Completion, Sort, matching, prefix_start, word_end
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Kind
 from clmap_lsp.rules.registry import all_rules
@@ -19,6 +19,7 @@ from clmap_lsp.server.embedding import INCLUDED_SUFFIXES
 _COMMENT = re.compile(r"(?://|/\*)[ \t]*clmap:([^\r\n]*)\Z")
 _TABLE = re.compile(r"^[ \t]*\[([^\]\n]+)\]", re.MULTILINE)
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]*)\Z')
+_REST_OF_PATH = re.compile(r"""[^">/\s]*""")
 _CONTENTS = (
     ("zeros", "zeros(${1:n})"),
     ("iota", "iota(${1:n})"),
@@ -37,11 +38,13 @@ def comment_keys(index: Index, offset: int) -> Completion | None:
     if match is None:
         return None
     start = prefix_start(text, offset)
+    end = word_end(text, offset)
     said = match[1]
     if re.search(r"=\s*\w*\Z", said):
-        return Completion(start, offset, tuple(Candidate(a, Sort.KEY, "contents", b) for a, b in _CONTENTS))
+        contents = tuple(Candidate(a, Sort.KEY, "contents", b) for a, b in _CONTENTS)
+        return Completion(start, offset, contents, word_end=end)
     if re.match(r"\s*ignore\b", said):
-        return Completion(start, offset, tuple(_rules()))
+        return Completion(start, offset, tuple(_rules()), word_end=end)
     keys = [
         Candidate("global", Sort.KEY, "global size", "global=${1:256,256}"),
         Candidate("local", Sort.KEY, "work-group size", "local=${1:16,16}"),
@@ -59,7 +62,7 @@ def comment_keys(index: Index, offset: int) -> Completion | None:
                 if it.name
             ]
             break
-    return Completion(start, offset, tuple(keys))
+    return Completion(start, offset, tuple(keys), word_end=end)
 
 
 def _rules() -> Iterable[Candidate]:
@@ -76,16 +79,20 @@ class ConfigurationPlace:
     line: str
     start: int
     offset: int
+    end: int
+    """Where that word ends."""
 
     @classmethod
     def of(cls, text: str, offset: int) -> ConfigurationPlace:
         """Return the place at an offset."""
-        start = offset
+        start = end = offset
         while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_-"):
             start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] in "_-"):
+            end += 1
         line = text[text.rfind("\n", 0, start) + 1 : start]
         tables = _TABLE.findall(text[: start - len(line)])
-        return cls(_parts(tables[-1]) if tables else (), line, start, offset)
+        return cls(_parts(tables[-1]) if tables else (), line, start, offset, end)
 
     @property
     def is_comment(self) -> bool:
@@ -121,7 +128,8 @@ def configuration_keys(place: ConfigurationPlace, kernels: Mapping[str, Sequence
     Args:
         kernels: the parameters of the workspace's kernels, where `is_of_launches` asks for them.
     """
-    return Completion(place.start, place.offset, tuple(_of_configuration(place, kernels)))
+    found = tuple(_of_configuration(place, kernels))
+    return Completion(place.start, place.offset, found, word_end=place.end)
 
 
 def _of_configuration(place: ConfigurationPlace, kernels: Mapping[str, Sequence[str]]) -> Iterable[Candidate]:
@@ -189,7 +197,10 @@ def include_candidates(index: Index, offset: int, folders: Iterable[str]) -> Com
         for it in _listed(Path(place) / folder):
             name = f"{it.name}/" if it.is_dir() else it.name
             found.setdefault(name, Candidate(name, Sort.FILE, str(it.parent)))
-    return Completion(start, offset, tuple(matching(found.values(), text[start:offset])))
+    rest = _REST_OF_PATH.match(text, offset)
+    assert rest is not None  # It may be empty.
+    fitting = tuple(matching(found.values(), text[start:offset]))
+    return Completion(start, offset, fitting, word_end=rest.end())
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -40,11 +40,6 @@ class Meaning:
     start: int
     end: int
 
-    @classmethod
-    def of(cls, kept: Kept, body: list[Token]) -> Meaning:
-        """Return that of a macro."""
-        return cls(kept, body[0].path, body[0].start, body[-1].end) if body else cls(kept, "", 0, 0)
-
 
 Meanings: TypeAlias = Mapping[str, Meaning]
 

@@ -13,46 +13,83 @@ from dataclasses import field
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
+from clmap_lsp.source.pieces import Piece
 
 MAX_DEPTH = 120
 """Arguments nested deeper than this are left unexpanded; real code stays below 20."""
 
 
-@dataclass(eq=False, slots=True)
 class Macro:
     """A macro. `parameters` is `None` for an object-like one; the last is the variadic one if `is_variadic`.
 
     `dynamic` makes the one token of `__LINE__` and its like. `is_disabled` is the expander's own state.
     """
 
-    name: str
-    body: list[Token]
-    parameters: tuple[str, ...] | None = None
-    is_variadic: bool = False
-    dynamic: Callable[[Token], str] | None = None
-    has_operators: bool = False
-    is_disabled: bool = False
-    kept: Kept = field(default_factory=Kept)
+    __slots__ = (
+        *("_body", "_typed", "dynamic", "has_operators", "is_disabled", "is_variadic"),
+        *("kept", "n_body", "name", "parameters"),
+    )
+
+    def __init__(
+        self,
+        name: str,
+        body: list[Token] | Piece,
+        parameters: tuple[str, ...] | None = None,
+        is_variadic: bool = False,
+        dynamic: Callable[[Token], str] | None = None,
+        has_operators: bool = False,
+        kept: Kept | None = None,
+        n_body: int = 0,
+    ) -> None:
+        """Take a macro's body, or the directive that it ends, and of how many tokens it is then."""
+        is_known = isinstance(body, list)
+        self.name = name
+        self.parameters = parameters
+        self.is_variadic = is_variadic
+        self.dynamic = dynamic
+        self.has_operators = has_operators
+        self.is_disabled = False
+        self.kept = Kept() if kept is None else kept
+        self.n_body = len(body) if is_known else n_body
+        self._body: list[Token] | None = body if is_known else None
+        self._typed: Piece | None = None if is_known else body
+
+    @property
+    def body(self) -> list[Token]:
+        """Return the tokens; not to be changed."""
+        if self._body is None:
+            assert self._typed is not None
+            tokens = self._typed.tokens
+            self._body = _body(tokens[len(tokens) - self.n_body :])
+        return self._body
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Return where the body is typed: its file, start and end."""
+        if self._body is None and self._typed is not None and self.n_body:
+            first, last = self._typed.token(-self.n_body), self._typed.token(-1)
+            return first.path, first.start, last.end
+        return (self.body[0].path, self.body[0].start, self.body[-1].end) if self.body else ("", 0, 0)
 
     def fresh(self) -> Macro:
         """Return the same macro with a state of its own, for another run of the preprocessor."""
-        # dataclasses.replace costs four times as much, for every macro of every file.
+        return self._copy(self._body if self._typed is None or self._body is not None else self._typed)
+
+    def moved(self, directive: Piece) -> Macro:
+        """Return the same macro by the directive that defines it where that is typed elsewhere."""
+        return self._copy(directive)
+
+    def _copy(self, body: list[Token] | Piece | None) -> Macro:
         return Macro(
             self.name,
-            self.body,
+            [] if body is None else body,
             self.parameters,
             self.is_variadic,
             None,
             self.has_operators,
-            False,
             self.kept,
+            self.n_body,
         )
-
-    def moved(self, directive: list[Token]) -> Macro:
-        """Return the same macro by the tokens of its definition where that is typed elsewhere."""
-        made = self.fresh()
-        made.body = _body(directive[len(directive) - len(self.body) :])
-        return made
 
     @property
     def words(self) -> frozenset[str]:
@@ -141,7 +178,7 @@ class Expander:
         """
         self._use_budget = self._use_limit
         macro = self.macros[tokens[at].text]
-        if refill is not None or not (macro.kept.is_large or len(macro.body) >= LARGE):
+        if refill is not None or not (macro.kept.is_large or macro.n_body >= LARGE):
             n_before = len(out)
             end, _ = self._expand(tokens, at, out, refill)
             macro.kept.is_large = len(out) - n_before >= LARGE
@@ -204,7 +241,7 @@ class Expander:
 
     def _meanings(self, names: frozenset[str]) -> dict[str, Meaning]:
         macros = self.macros
-        return {it: Meaning.of(macros[it].kept, macros[it].body) for it in macros.keys() & names}
+        return {it: Meaning(macros[it].kept, *macros[it].place) for it in macros.keys() & names}
 
     def expand_list(self, tokens: list[Token]) -> list[Token]:
         """Return a list of tokens with every macro in it expanded. Raises: TooManyTokensError."""

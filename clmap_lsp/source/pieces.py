@@ -64,6 +64,19 @@ class Piece:
             self._before = self._same = None
         return self._tokens
 
+    def token(self, number: int) -> Token:
+        """Return one of the tokens; that moves no others."""
+        same = self._same
+        if self._tokens is None and same is not None:
+            return moved([same[0][number]], same[1])[0]
+        return self.tokens[number]
+
+    @property
+    def n_tokens(self) -> int:
+        """Return how many tokens there are."""
+        same = self._same
+        return len(self.tokens if same is None else same[0])
+
     def be_moved(self, earlier: Piece, by: int) -> None:
         """Take the tokens of a piece that is typed alike elsewhere, if it was cut."""
         if earlier._tokens is not None:
@@ -155,7 +168,7 @@ class Directive(Piece):
     @property
     def end(self) -> int:
         """Return where the last token ends."""
-        return self.tokens[-1].end if self.tokens else self.start + 1
+        return self.token(-1).end if self.n_tokens else self.start + 1
 
     def _cut(self, start: int) -> list[Token]:
         return super()._cut(start + 1)

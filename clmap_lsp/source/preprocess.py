@@ -511,7 +511,7 @@ class _Preprocessor:
         macro = directive.meaning
         if macro is None and directive.earlier is not None:
             macro = directive.earlier
-            directive.meaning = macro = macro.moved(directive.tokens) if isinstance(macro, Macro) else macro
+            directive.meaning = macro = macro.moved(directive) if isinstance(macro, Macro) else macro
             directive.earlier = None
         if macro is None:
             macro = directive.meaning = define(directive.tokens[1:])
@@ -520,7 +520,7 @@ class _Preprocessor:
         else:
             fresh = macro.fresh()
             if self.log is not None:
-                self.log.definitions.append((fresh, directive.tokens[1], _span_of(directive, path)))
+                self.log.definitions.append((fresh, directive.token(1), _span_of(directive, path)))
             self._record(macro.name, fresh)
 
     def note_macros(self, words: list[Token]) -> None:

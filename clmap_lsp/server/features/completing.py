@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.complete import Candidate, Completion, Sort, complete, document
 from clmap_lsp.index.model import Kind
 from clmap_lsp.index.signatures import signatures_at
@@ -39,13 +40,13 @@ _OPTIONS = lsp.CompletionOptions(trigger_characters=[".", ">", "#", '"', "<", ":
 
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
-    takes_snippets = False
+    client = _Client()
 
     def decide(capabilities: lsp.ClientCapabilities) -> None:
-        nonlocal takes_snippets
+        nonlocal client
         text = capabilities.text_document
         item = text.completion.completion_item if text and text.completion else None
-        takes_snippets = bool(item and item.snippet_support)
+        client = _Client(bool(item and item.snippet_support), bool(item and item.insert_replace_support))
 
     server.on_initialize.append(decide)
 
@@ -56,14 +57,14 @@ def register(server: ClmapServer) -> None:
         if opened is not None and is_configuration(opened.path):
             place = ConfigurationPlace.of(opened.text, opened.offset(params.position))
             kernels = await _kernels(server) if place.is_of_launches else {}
-            return _items(opened, configuration_keys(place, kernels), takes_snippets)
+            return _items(opened, configuration_keys(place, kernels), client)
 
         def completed(indexed: Indexed) -> lsp.CompletionList:
             offset = indexed.offset(params.position)
             found = comment_keys(indexed.index, offset) or _includes(server, indexed, offset)
             if found is None and not _is_wanted(indexed, offset, params.context):
                 return lsp.CompletionList(False, [])
-            return _items(indexed.document, found or complete(indexed.index, offset), takes_snippets)
+            return _items(indexed.document, found or complete(indexed.index, offset), client)
 
         return await server.indexes.answer(uri, completed) or lsp.CompletionList(False, [])
 
@@ -123,13 +124,54 @@ def _is_wanted(indexed: Indexed, offset: int, context: lsp.CompletionContext | N
     return character not in ('"', "<", ":")
 
 
-def _items(document: Document, found: Completion, takes_snippets: bool) -> lsp.CompletionList:
-    range_ = document.range(found.start, found.end)
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """What the editor says that it can do with what is offered."""
+
+    takes_snippets: bool = False
+    chooses: bool = False
+    """It has ways to keep the rest of a word, and to replace it (LSP 3.16)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where what is chosen is written in a document: over the word before the place, and over its rest."""
+
+    document: Document
+    found: Completion
+    rest: str
+    insert: lsp.Range
+    replace: lsp.Range
+
+    @classmethod
+    def of(cls, document: Document, found: Completion) -> _Written:
+        """Return where the candidates for a place are written."""
+        end = max(found.end, found.word_end or 0)
+        rest = document.text[found.end : end]
+        insert, replace = document.range(found.start, found.end), document.range(found.start, end)
+        return cls(document, found, rest, insert, replace)
+
+    def edit(self, label: str, text: str, client: _Client) -> lsp.TextEdit | lsp.InsertReplaceEdit:
+        """Return what writes a candidate.
+
+        Where the editor cannot choose, the rest of a word is replaced if the candidate ends in it: so
+        `get_gl|obal_id` becomes `get_global_id`, and what is typed before another word leaves that alone.
+        """
+        if not self.rest:
+            return lsp.TextEdit(self.insert, text)
+        if client.chooses:
+            return lsp.InsertReplaceEdit(text, self.insert, self.replace)
+        is_same = self.found.start < self.found.end and label.endswith(self.rest)
+        return lsp.TextEdit(self.replace if is_same else self.insert, text)
+
+
+def _items(document: Document, found: Completion, client: _Client) -> lsp.CompletionList:
+    written = _Written.of(document, found)
     is_called = _CALLED.match(document.text, found.end) is not None
     items = [
-        _item(document, it, at, range_, None if is_called or not takes_snippets else it.snippet)
+        _item(written, it, at, None if is_called or not client.takes_snippets else it.snippet, client)
         for at, it in enumerate(found.candidates)
-        if takes_snippets or it.sort is not Sort.SNIPPET
+        if client.takes_snippets or it.sort is not Sort.SNIPPET
     ]
     if found.arrow_for is not None:
         dot = document.range(found.arrow_for, found.arrow_for + 1)
@@ -143,7 +185,7 @@ _CALLED = re.compile(r"\w*[ \t]*\(")
 
 
 def _item(
-    document: Document, it: Candidate, at: int, range_: lsp.Range, snippet: str | None
+    written: _Written, it: Candidate, at: int, snippet: str | None, client: _Client
 ) -> lsp.CompletionItem:
     return lsp.CompletionItem(
         it.label,
@@ -153,8 +195,8 @@ def _item(
         sort_text=f"{at:04}",
         filter_text=it.label,
         insert_text_format=lsp.InsertTextFormat.Snippet if snippet else lsp.InsertTextFormat.PlainText,
-        text_edit=lsp.TextEdit(range_, snippet or it.label),
-        data={"uri": document.uri, "sort": it.sort.value},
+        text_edit=written.edit(it.label, snippet or it.label, client),
+        data={"uri": written.document.uri, "sort": it.sort.value},
     )
 
 
