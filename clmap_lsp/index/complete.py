@@ -584,7 +584,7 @@ def _macros(index: Index, start: int) -> list[Candidate]:
         if macro.parameters is not None:
             names = [f"${{{at}:{it}}}" for at, it in enumerate(macro.parameters, 1)]
             snippet = f"{macro.name}({', '.join(names)})"
-        found[macro.name] = Candidate(macro.name, Sort.MACRO, macro.body[:60], snippet, symbol)
+        found[macro.name] = Candidate(macro.name, Sort.MACRO, macro.beginning, snippet, symbol)
     return list(found.values())
 
 

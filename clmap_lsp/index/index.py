@@ -26,6 +26,10 @@ def _is_host(path: str) -> bool:
     return is_host(path)
 
 
+def _holds(span: Span, path: str, offset: int) -> bool:
+    return span.path == path and span.start <= offset <= span.end
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedUnit:
     """A declaration and its tokens in the file. `is_cut`: its closing brace is missing."""
@@ -183,7 +187,7 @@ class Index:
         own = self.path
         for macro in self.macros:
             span = None if macro.macro is None else macro.macro.span
-            if span is not None and span.path == own and span.start <= offset <= span.end:
+            if span is not None and _holds(span, own, offset):
                 return self._made_at(span.start, offset)
         starts, numbers = self._typed
         at = bisect_right(starts, offset) - 1
@@ -278,17 +282,14 @@ class Index:
 
         While a person types, asking for all of them would cost more than all else that an answer needs.
         """
-        directives = (it.macro.span for it in self.macros if it.macro is not None)
-        if any(
-            it.path == self.path and it.start <= offset <= it.end for it in directives
-        ):  # What a body names, its uses say, wherever they are.
-            found = self.occurrences
-        else:
-            units = [it for it in self.units if self._may_hold(it, offset)]
-            uses = [
-                it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end
-            ]
-            found = self._occurring(units, (), uses, offset)
+        macros = [it for it in self.macros if it.macro is not None and _holds(it.macro.span, self.path, offset)]
+        # What a body names, its uses say, wherever they are.
+        units = self.units if macros else [it for it in self.units if self._may_hold(it, offset)]
+        uses = [it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end]
+        named = [
+            it for it in macros if it.macro is not None and _holds(it.macro.name_span, self.path, offset)
+        ]
+        found = self._occurring(units, named, uses, offset)
         return [it for it in found if it.path == self.path]
 
     def _may_hold(self, placed: PlacedUnit, offset: int) -> bool:

@@ -65,10 +65,9 @@ def meanings(index: Index) -> list[Meaning]:
     for start, (end, symbol, role) in _named(index).items():
         if end - start != len(symbol.name):
             continue  # `##` made it.
-        known = said.get((symbol, role._value_))
+        known = said.get((symbol, role))
         if known is None:
-            known = _KINDS[symbol.kind], _modifiers(symbol, role, varying)
-            said[symbol, role._value_] = known
+            known = said[symbol, role] = _KINDS[symbol.kind], _modifiers(symbol, role, varying)
         found[start] = Meaning(start, end, *known)
     for token, use in index.builtin_uses:
         if token.path == index.path and token.use is None and token.start not in found:
@@ -79,48 +78,48 @@ def meanings(index: Index) -> list[Meaning]:
     return list(_with_inactive(index, ordered))
 
 
-def _named(index: Index) -> dict[int, tuple[int, Symbol, Role]]:
-    """Return by the start of each name of the file its end, what it names, and what is done with it.
+def _named(index: Index) -> dict[int, tuple[int, Symbol, int]]:
+    """Return by the start of each name of the file its end, what it names, and what is done with it (a `Role`).
 
     As `Index.occurrences` has it, in a part of the time: this is asked at each key.
     """
     own, tokens = index.path, index.tokens
-    found: dict[int, tuple[int, Symbol, Role]] = {}
+    found: dict[int, tuple[int, Symbol, int]] = {}
     from_macros: set[int] = set()
     for placed in index.units:
         first = placed.start
-        for use in placed.unit.uses:
-            symbol = use.symbol
-            _, start, end, _, path, made, _ = tokens[first + use.token]
+        for token, symbol, role in placed.unit.uses:
+            _, start, end, _, path, made, _ = tokens[first + token]
             if path != own or not symbol.name:
                 continue
+            done = role._value_  # To join the flags themselves takes ten times as long.
             before = found.get(start)
             if before is not None:
                 if before[1] is symbol:
-                    found[start] = before[0], symbol, before[2] | use.role
+                    if done & ~before[2]:
+                        found[start] = before[0], symbol, before[2] | done
                     continue
                 if start not in from_macros:
                     continue
                 from_macros.discard(start)
             if made is not None:
                 from_macros.add(start)
-            found[start] = end, symbol, use.role
+            found[start] = end, symbol, done
     for symbol in index.macros:
         assert symbol.macro is not None
         span = symbol.macro.name_span
         if span.path == own:
-            found[span.start] = span.end, symbol, Role.DECLARES | Role.DEFINES
-    for token, symbol in index.macro_uses:
-        if token.path == own:
-            found[token.start] = token.end, symbol, Role.READS
+            found[span.start] = span.end, symbol, _DECLARES | _DEFINES
+    for token_, symbol in index.macro_uses:
+        if token_.path == own:
+            found[token_.start] = token_.end, symbol, Role.READS.value
     return found
 
 
-def _modifiers(symbol: Symbol, role: Role, varying: frozenset[Symbol]) -> tuple[str, ...]:
+def _modifiers(symbol: Symbol, role: int, varying: frozenset[Symbol]) -> tuple[str, ...]:
     words: list[str] = []
-    done = role._value_  # To ask the flags themselves takes ten times as long.
-    if done & _DECLARES:
-        words.append("definition" if done & _DEFINES else "declaration")
+    if role & _DECLARES:
+        words.append("definition" if role & _DEFINES else "declaration")
     if symbol.kind is Kind.KERNEL:
         words.append("kernel")
     if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER) and symbol.type is not None:

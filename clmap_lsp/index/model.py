@@ -21,6 +21,7 @@ from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.index.pieces import Key, Unit
+    from clmap_lsp.source.macros import Macro
 
 
 class Kind(Enum):
@@ -138,7 +139,18 @@ class MacroDefinition:
     span: Span
     parameters: tuple[str, ...] | None
     is_variadic: bool
-    body: str
+    read: Macro
+    """As the preprocessor has it."""
+
+    @property
+    def body(self) -> str:
+        """Its body as one text; spelling a long one takes as long as expanding it."""
+        return self.read.spelled
+
+    @property
+    def beginning(self) -> str:
+        """The first of its body, as lists show it."""
+        return self.read.beginning
 
 
 class Use(NamedTuple):

@@ -358,7 +358,7 @@ def _macros(log: MacroLog) -> tuple[list[Symbol], list[tuple[Token, Symbol]]]:
             span,
             macro.parameters,
             macro.is_variadic,
-            macro.spelled,
+            macro,
         )
         symbol = Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)
         symbol.previous = latest.get(macro.name)
@@ -387,5 +387,5 @@ def _predefined(macro: Macro) -> Symbol:
     """Return the symbol of a macro that build options or the compiler define."""
     first = macro.body[0] if macro.body else None
     place = Span("", 0, 0) if first is None else Span(first.path, first.start, first.end)
-    definition = MacroDefinition(macro.name, place, place, macro.parameters, macro.is_variadic, macro.spelled)
+    definition = MacroDefinition(macro.name, place, place, macro.parameters, macro.is_variadic, macro)
     return Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)

@@ -2,8 +2,9 @@
 
 Who asks for a definition while somebody types should not wait until all is read anew. An edit of a line that
 opens and closes no scope, comment or literal and is no directive changes what that line declares, and what
-its macros do. What is half written in it may keep a reader from the rest; that changes no meaning. Where it
-cannot be told from the text at once, a meaning may have changed.
+its macros do; the same holds of a line in the middle of a macro's body. What is half written in it may keep a
+reader from the rest; that changes no meaning. Where it cannot be told from the text at once, a meaning may
+have changed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 
 from clmap_lsp.index.index import Index, Occurrence
-from clmap_lsp.index.model import Kind, Symbol
+from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
 from clmap_lsp.source.difference import Difference
 from clmap_lsp.source.lexer import words as texts_of
 
@@ -43,6 +44,13 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
     if old_lines is None or new_lines is None:
         return False
     edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
+    parameters: tuple[str, ...] = ()
+    if _is_continued(index.text, old_lines[0]):
+        macro = _macro_around(index, *old_lines)
+        if macro is None or len({_GOES_ON.search(it) is None for it in edited}) > 1:
+            return False
+        edited = _GOES_ON.sub("", edited[0]), _GOES_ON.sub("", edited[1])
+        parameters = (*(macro.parameters or ()), "__VA_ARGS__")
     if not any(map(_MORE_THAN_BLANKS.search, edited)) and texts_of(edited[0]) == texts_of(edited[1]):
         return True
     declared = index.full_span(index.definition(symbol))
@@ -55,6 +63,8 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
     if any(map(_MORE_THAN_A_STATEMENT.search, edited)):
         return False
     words = {word for text in edited for word in _WORD.findall(text)}
+    if not words.isdisjoint(parameters):
+        return False  # They may stand for the name.
     return symbol.name not in words and not _macros_make(index, words, symbol.name)
 
 
@@ -70,12 +80,29 @@ def _is_found_by_name(index: Index, symbol: Symbol) -> bool:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the lines around a stretch of a text start and end; `None` where they go on in others."""
+    """Return where the lines around a stretch of a text start and end; `None` where they are long."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)
     last = len(text) if last < 0 else last
-    is_continued = text[max(first - 3, 0) : first].rstrip("\r\n").endswith("\\")
-    return None if is_continued or last - first > MAX_EDITED else (first, last)
+    return None if last - first > MAX_EDITED else (first, last)
+
+
+_GOES_ON = re.compile(r"\\[ \t\r]*\Z")
+
+
+def _is_continued(text: str, first: int) -> bool:
+    """Tell whether a line goes on with the one before it."""
+    line = text[max(first - MAX_EDITED, 0) : first].rstrip("\r\n")
+    return _GOES_ON.search(line) is not None
+
+
+def _macro_around(index: Index, first: int, last: int) -> MacroDefinition | None:
+    """Return the macro whose definition goes on in a line."""
+    macros = (it.macro for it in index.macros if it.macro is not None)
+    return next(
+        (it for it in macros if it.span.path == index.path and it.span.start < first and last <= it.span.end + 1),
+        None,
+    )
 
 
 def _macros_make(index: Index, words: set[str], name: str) -> bool:

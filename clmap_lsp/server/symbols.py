@@ -75,7 +75,7 @@ def _document_symbol(indexed: Indexed, symbol: Symbol) -> lsp.DocumentSymbol | N
 
 def _detail(symbol: Symbol) -> str:
     if symbol.macro is not None:
-        return symbol.macro.body[:60]
+        return symbol.macro.beginning
     if symbol.kind in CALLABLE:
         return function_signature(symbol).replace(f" {symbol.name}(", " (", 1)
     if symbol.kind is Kind.ENUMERATOR:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import Token, Use
+
+if TYPE_CHECKING:
+    from clmap_lsp.source.segments import Segment
 
 LARGE = 256
 """Tokens from which on keeping an expansion saves more than it costs."""
@@ -35,7 +38,8 @@ def key_of(tokens: list[Token], at: int, end: int) -> Key:
 class Meaning:
     """What a name stood for: what is kept of its macro's definition, and where its body stands."""
 
-    kept: Kept
+    kept: object
+    """`None` of the macro, or the segment of one, that keeps this."""
     path: str
     start: int
     end: int
@@ -59,12 +63,13 @@ class Expansion:
     cost: int
     """Tokens that it is charged for."""
 
-    def now(self, start: int, meanings: Meanings) -> Expansion | None:
+    def now(self, start: int, meanings: Meanings, use: Use | None = None) -> Expansion | None:
         """Return the same expansion of a use that starts at `start`; None where names mean something else.
 
         Args:
             start: in the file of the earlier use.
             meanings: of those of `names` that are macros now.
+            use: what stands for the use in its tokens.
         """
         if meanings.keys() != self.meanings.keys():
             return None
@@ -77,7 +82,7 @@ class Expansion:
             steps[then.path, then.start, then.end] = now.start - then.start
         if not any(steps.values()):
             return self
-        use = Use(self.use.path, start, self.use.end + by)
+        use = use or Use(self.use.path, start, self.use.end + by)
         move = _mover(steps, self.use.path, use, by)
         log = zip(move([it for it, _ in self.log]), [name for _, name in self.log], strict=True)
         return Expansion(use, move(self.tokens), list(log), self.names, meanings, self.cost)
@@ -93,7 +98,22 @@ def _mover(
             new(Token, (text, start + by, end + by, gap, path, made and use, painted))
             for text, start, end, gap, path, made, painted in tokens
         ]
-    stretches = sorted((*it, step) for it, step in steps.items())
+    stretches = sorted((*it, step) for it, step in steps.items() if step)
+    if len(stretches) <= 2:  # What a body holds, and the arguments of its use.
+        nowhere = "", 0, 0, 0
+        (there, first, last, step), (other, others_first, others_last, others_step), *_ = (
+            *stretches,
+            nowhere,
+            nowhere,
+        )
+        return lambda tokens: [
+            new(Token, (text, start + step, end + step, gap, path, made and use, painted))
+            if first <= start < last and path == there
+            else new(Token, (text, start + others_step, end + others_step, gap, path, made and use, painted))
+            if others_first <= start < others_last and path == other
+            else new(Token, (text, start, end, gap, path, made and use, painted))
+            for text, start, end, gap, path, made, painted in tokens
+        ]
 
     def moved(token: Token) -> Token:
         text, start, end, gap, path, made, painted = token
@@ -105,21 +125,30 @@ def _mover(
     return lambda tokens: [moved(it) for it in tokens]
 
 
+class ByUse(dict[Key, Expansion]):
+    """What is kept by use; the newest, at the end, are used last."""
+
+    __slots__ = ()
+
+    def keep(self, key: Key, expansion: Expansion) -> None:
+        """Keep an expansion, for the oldest."""
+        self.pop(key, None)
+        if len(self) >= MAX_KEPT:
+            del self[next(iter(self))]
+        self[key] = expansion
+
+
 @dataclass(slots=True, eq=False)
 class Kept:
     """What was found out about a macro's definition, for each reading of a file that has it."""
 
     is_large: bool = False
     """Some use of it became large: the next one is kept."""
-    by_use: dict[Key, Expansion] = field(default_factory=dict)
+    by_use: ByUse = field(default_factory=ByUse)
+    segments: list[Segment] | None = None
+    """Those of a long body, once one was expanded by them."""
     words: frozenset[str] | None = None
     """The texts of the tokens of its body."""
     spelled: str | None = None
     """Its body as one text."""
-
-    def keep(self, key: Key, expansion: Expansion) -> None:
-        """Keep an expansion, for the oldest."""
-        self.by_use.pop(key, None)
-        if len(self.by_use) >= MAX_KEPT:
-            del self.by_use[next(iter(self.by_use))]
-        self.by_use[key] = expansion
+    beginning: str | None = None

@@ -172,10 +172,30 @@ def cut_edited(path: str, text: str, at: int, before: Cut) -> list[Token]:
     where both texts have a token's end at the same place of their common rest, the same tokens follow.
     """
     apart = difference(before.text, text)
-    kept = bisect_right(before.tokens, before.at + _line_start(text, apart.start), key=_end)
+    kept = _kept(before, text, apart.start)
     tokens = moved(before.tokens[:kept], at - before.at)
     rest = _cut_until_alike(path, text, at, tokens, before, apart)
     return tokens + moved(rest, at - before.at + len(text) - len(before.text))
+
+
+def _kept(before: Cut, text: str, edited: int) -> int:
+    """Return how many of the tokens before an edit cannot follow from it.
+
+    Within a line that backslashes join of many, that are all of the lines before it, unless a quote is open there.
+    """
+    line, whole = text.rfind("\n", 0, edited) + 1, _line_start(text, edited)
+    kept = bisect_right(before.tokens, before.at + line, key=_end)
+    if line == whole:
+        return kept
+    first = bisect_right(before.tokens, before.at + whole, key=_end)
+    if any(map(_is_open_quote, before.tokens[first:kept])):
+        return first
+    return kept
+
+
+def _is_open_quote(token: Token) -> bool:
+    text = token[0]
+    return text[0] in "\"'" and (len(text) == 1 or text[-1] != text[0])
 
 
 def _cut_until_alike(

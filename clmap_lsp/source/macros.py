@@ -7,13 +7,14 @@ off is painted for good. GNU's `, ## __VA_ARGS__`, named variadic parameters and
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
-from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
 from clmap_lsp.source.pieces import Piece
+from clmap_lsp.source.segments import Defined, Segment, followed, segments_of
 
 MAX_DEPTH = 120
 """Arguments nested deeper than this are left unexpanded; real code stays below 20."""
@@ -42,7 +43,6 @@ class Macro:
         n_body: int = 0,
     ) -> None:
         """Take a macro's body, or the directive that it ends, and of how many tokens it is then."""
-        is_known = isinstance(body, list)
         self.name = name
         self.parameters = parameters
         self.is_variadic = is_variadic
@@ -50,9 +50,9 @@ class Macro:
         self.has_operators = has_operators
         self.is_disabled = False
         self.kept = Kept() if kept is None else kept
-        self.n_body = len(body) if is_known else n_body
-        self._body: list[Token] | None = body if is_known else None
-        self._typed: Piece | None = None if is_known else body
+        self.n_body = len(body) if isinstance(body, list) else n_body
+        self._body: list[Token] | None = body if isinstance(body, list) else None
+        self._typed: Piece | None = None if isinstance(body, list) else body
 
     @property
     def body(self) -> list[Token]:
@@ -79,6 +79,18 @@ class Macro:
         """Return the same macro by the directive that defines it where that is typed elsewhere."""
         return self._copy(directive)
 
+    def follow(self, now: Defined, earlier: Macro, text: str, at: int) -> None:
+        """Take over what was made of the segments of an earlier version's body that an edit leaves alone.
+
+        Args:
+            now: this version's body in its directive.
+            text: of the earlier directive.
+            at: where that started.
+        """
+        known = earlier.kept.segments
+        if known is not None and self.n_body and self.parameters == earlier.parameters:
+            self.kept.segments = followed(known, Defined(text, at, earlier.body), now)
+
     def _copy(self, body: list[Token] | Piece | None) -> Macro:
         return Macro(
             self.name,
@@ -102,9 +114,20 @@ class Macro:
     def spelled(self) -> str:
         """Return the body as one text."""
         if self.kept.spelled is None:
-            parts = ((" " if it.gap != NO_GAP and at else "") + it.text for at, it in enumerate(self.body))
-            self.kept.spelled = "".join(parts).strip()
+            self.kept.spelled = _as_text(self.body)
         return self.kept.spelled
+
+    @property
+    def beginning(self) -> str:
+        """Return the first 60 characters of the body as one text."""
+        if self.kept.beginning is None:
+            self.kept.beginning = _as_text(self.body[:60])[:60]
+        return self.kept.beginning
+
+
+def _as_text(tokens: list[Token]) -> str:
+    parts = ((" " if it.gap != NO_GAP and at else "") + it.text for at, it in enumerate(tokens))
+    return "".join(parts).strip()
 
 
 _OPERATORS = frozenset({"#", "##", "__VA_OPT__"})
@@ -114,6 +137,13 @@ CHARACTERS_A_TOKEN = 16
 
 class TooManyTokensError(Exception):
     """Expansion passed the limit: a macro bomb."""
+
+
+class _Noted(NamedTuple):
+    """What is looked at while something is expanded: texts, and the tokens that name macros with these."""
+
+    seen: set[str]
+    log: list[tuple[Token, Macro]]
 
 
 class _Context:
@@ -127,6 +157,8 @@ class _Context:
         self.macro = macro
 
 
+MAX_ARGUMENTS = 128
+"""Tokens of a use of which each segment of a body may expand the arguments anew."""
 MAX_UNCLOSED = 8
 """Uses of macros that are not closed and are left as they are typed: each is followed to the file's end."""
 
@@ -146,6 +178,10 @@ class Expander:
         """Names of macros whose use in a file is not closed."""
         self._seen: set[str] | None = None
         """Gets each text that is looked at, while an expansion is to be kept."""
+        self._segment_depth = -1
+        """The depth of arguments at which a segment is expanded."""
+        self._ran_out = False
+        """A use in a segment goes on behind it."""
 
     @property
     def is_used_up(self) -> bool:
@@ -187,10 +223,11 @@ class Expander:
         key = key_of(tokens, at, end)
         kept = macro.kept.by_use.get(key)
         if kept is not None and kept.use.path == tokens[at].path:
-            now = kept.now(tokens[at].start, self._meanings(kept.names))
+            now = kept.now(tokens[at].start, self.meanings(kept.names, macro))
             if now is not None:
-                macro.kept.keep(key, now)
-                return self._take(now, out, end)
+                macro.kept.by_use.keep(key, now)
+                self.take(now, out)
+                return end
         return self._expand_and_keep(tokens, at, out, end, key)
 
     def _expand(
@@ -204,27 +241,50 @@ class Expander:
             use.end = tokens[base.at - 1].end
         return base.at, use
 
-    def _take(self, kept: Expansion, out: list[Token], end: int) -> int:
-        """Append what is kept; return the index behind the use."""
+    def take(self, kept: Expansion, out: list[Token]) -> None:
+        """Append what is kept of a use."""
         self.charge(kept.cost)
         out += kept.tokens
+        if self._seen is not None:
+            self._seen |= kept.names
         if self.log is not None:
             self.log += [(token, self.macros[name]) for token, name in kept.log]
-        return end
+
+    @contextmanager
+    def noting(self, seen: set[str]) -> Iterator[_Noted]:
+        """Note what is looked at and which macros are used meanwhile, also where that is noted already."""
+        noted = _Noted(seen, [])
+        outer, log = self._seen, self.log
+        self._seen, self.log = noted.seen, noted.log
+        try:
+            yield noted
+        finally:
+            self._seen, self.log = outer, log
+            if outer is not None:
+                outer |= noted.seen
+            if log is not None:
+                log += noted.log
+
+    def note(self, tokens: list[Token]) -> None:
+        """Note tokens as looked at."""
+        if self._seen is not None:
+            self._seen.update(map(text_of, tokens))
+
+    @property
+    def budget(self) -> int:
+        """Tokens that may still be made in all."""
+        return self._budget
 
     def _expand_and_keep(self, tokens: list[Token], at: int, out: list[Token], end: int, key: Key) -> int:
         """Expand a use, and keep what it becomes if that follows from its tokens alone."""
-        macro, log, budget, n_before = self.macros[tokens[at].text], self.log, self._budget, len(out)
+        macro, budget, n_before = self.macros[tokens[at].text], self._budget, len(out)
         n_unclosed = len(self.unclosed)
-        self._seen, self.log = set(map(text_of, tokens[at:end])), []
-        try:
-            found_end, use = self._expand(tokens, at, out, None)
-            names, own_log = frozenset(self._seen), self.log
-        finally:
-            logged, self.log, self._seen = self.log, log, None
-            if log is not None:
-                log += logged
-        meanings = self._meanings(names)
+        with self.noting(set(map(text_of, tokens[at:end]))) as noted:
+            found_end, use = self._expand_by_segments(tokens, at, out) or self._expand(
+                tokens, at, out, None
+            )
+        names = frozenset(noted.seen)
+        meanings = self.meanings(names, macro)
         runs_on = out[n_before:] and out[-1].text in meanings
         varies = any(self.macros[it].dynamic is not None for it in meanings)
         macro.kept.is_large = len(out) - n_before >= LARGE
@@ -234,14 +294,66 @@ class Expander:
             and found_end == end
             and not (runs_on or varies or self.unclosed[n_unclosed:])
         ):
-            made = [(token, it.name) for token, it in own_log]
+            made = [(token, it.name) for token, it in noted.log]
             cost = budget - self._budget
-            macro.kept.keep(key, Expansion(use, out[n_before:], made, names, meanings, cost))
+            macro.kept.by_use.keep(key, Expansion(use, out[n_before:], made, names, meanings, cost))
         return found_end
 
-    def _meanings(self, names: frozenset[str]) -> dict[str, Meaning]:
+    def _expand_by_segments(self, tokens: list[Token], at: int, out: list[Token]) -> tuple[int, Use] | None:
+        """Expand a use of a long macro segment by segment; `None` where that cannot be done."""
+        name = tokens[at]
+        macro = self.macros[name.text]
+        if macro.n_body < LARGE or macro.dynamic is not None:
+            return None
+        base = _Context(tokens, at + 1, None)
+        arguments: list[list[Token]] | None = []
+        if macro.parameters is not None:
+            if base.at >= len(tokens) or tokens[base.at].text != "(":
+                return None
+            base.at += 1
+            arguments = self._arguments(macro, [base], None)
+        if arguments is None or base.at - at > MAX_ARGUMENTS:
+            return None
+        use = Use(name.path, name.start, tokens[base.at - 1].end)
+        before = len(out), self._budget, self._use_budget, len(self.log or ()), len(self.unclosed)
+        if self.log is not None:
+            self.log.append((name, macro))
+        self.charge(1)
+        made = _InSegments(self, macro, arguments, use, tokens[at : base.at])
+        last = made.expand(out)
+        if last is None:
+            self._budget, self._use_budget = before[1], before[2]
+            for there, n in ((out, before[0]), (self.log or [], before[3]), (self.unclosed, before[4])):
+                del there[n:]
+            return None
+        if last:
+            macro.is_disabled = True
+            self._run([base, _Context(last, 0, macro)], use, out, None, stop_at_base=True)
+            use.end = tokens[base.at - 1].end
+        return base.at, use
+
+    def expand_segment(self, body: list[Token], use: Use) -> list[Token] | None:
+        """Return what a segment with its parameters replaced becomes; `None` where a use goes on behind it."""
+        out: list[Token] = []
+        self._depth += 1
+        depth, self._segment_depth, self._ran_out = self._segment_depth, self._depth, False
+        try:
+            self._run([_Context(body, 0, None)], use, out, None, stop_at_base=False)
+        finally:
+            self._depth -= 1
+            self._segment_depth = depth
+        return None if self._ran_out else out
+
+    def meanings(self, names: frozenset[str], own: Macro) -> dict[str, Meaning]:
+        """Return what those of some names stand for that are macros.
+
+        What is kept of one, `own`, is to hold them: it goes without saying, and would hold itself for ever.
+        """
         macros = self.macros
-        return {it: Meaning(macros[it].kept, *macros[it].place) for it in macros.keys() & names}
+        return {
+            it: Meaning(None if macros[it].kept is own.kept else macros[it].kept, *macros[it].place)
+            for it in macros.keys() & names
+        }
 
     def expand_list(self, tokens: list[Token]) -> list[Token]:
         """Return a list of tokens with every macro in it expanded. Raises: TooManyTokensError."""
@@ -321,12 +433,14 @@ class Expander:
             _pop_read(stack)
             top = stack[-1]
             if top.at >= len(top.tokens) or top.tokens[top.at].text != "(":
+                self._ran_out |= top.at >= len(top.tokens) and self._depth == self._segment_depth
                 return False
             is_typed = len(stack) == 1 and self._depth == 0
             opened = top.at
             top.at += 1
             arguments = self._arguments(macro, stack, refill)
             if arguments is None:
+                self._ran_out |= self._depth == self._segment_depth
                 if is_typed and len(self.unclosed) < MAX_UNCLOSED:
                     self._leave(name, macro, stack[0], opened)
                     return False
@@ -392,6 +506,80 @@ class Expander:
         return arguments
 
 
+class _InSegments:
+    """One use of a long macro, of which each segment is taken from before or expanded."""
+
+    def __init__(
+        self, expander: Expander, macro: Macro, arguments: list[list[Token]], use: Use, typed: list[Token]
+    ) -> None:
+        self.expander = expander
+        self.macro = macro
+        self.arguments = arguments
+        self.use = use
+        self.typed = typed
+        self.key = key_of(typed, 0, len(typed))
+
+    def expand(self, out: list[Token]) -> list[Token] | None:
+        """Append what all segments but the last become; return that one with its parameters replaced.
+
+        `None` where a use in a segment goes on in the next one.
+        """
+        macro, body = self.macro, self.macro.body
+        if macro.kept.segments is None:
+            macro.kept.segments = segments_of(body)
+        start = 0
+        macro.is_disabled = True
+        try:
+            for segment in macro.kept.segments[:-1]:
+                part = body[start : start + segment.n_tokens]
+                if not self._expand(segment, part, out, is_first=start == 0):
+                    return None
+                start += segment.n_tokens
+        finally:
+            macro.is_disabled = False
+        return self._replaced(body[start:], is_first=start == 0)
+
+    def _expand(self, segment: Segment, part: list[Token], out: list[Token], *, is_first: bool) -> bool:
+        expander = self.expander
+        own = Meaning(None, part[0].path, part[0].start, part[-1].end)
+        kept = segment.by_use.get(self.key)
+        if kept is not None and kept.use.path == self.use.path:
+            meanings = {**expander.meanings(kept.names, self.macro), "": own}
+            now = kept.now(self.use.start, meanings, self.use)
+            if now is not None:
+                segment.by_use.keep(self.key, now)
+                expander.take(now, out)
+                return True
+        return self._expand_anew(segment, part, own, out, is_first=is_first)
+
+    def _expand_anew(
+        self, segment: Segment, part: list[Token], own: Meaning, out: list[Token], *, is_first: bool
+    ) -> bool:
+        expander = self.expander
+        with expander.noting(set(map(text_of, self.typed[1:]))) as noted:
+            budget = expander.budget
+            made = expander.expand_segment(self._replaced(part, is_first=is_first), self.use)
+            cost = budget - expander.budget
+        if made is None:
+            return False
+        out += made
+        names = frozenset(noted.seen)
+        meanings = expander.meanings(names, self.macro)
+        if self.key and not any(expander.macros[it].dynamic is not None for it in meanings):
+            log = [(token, it.name) for token, it in noted.log]
+            kept = Expansion(self.use, made, log, names, {**meanings, "": own}, cost)
+            segment.by_use.keep(self.key, kept)
+        return True
+
+    def _replaced(self, part: list[Token], *, is_first: bool) -> list[Token]:
+        """Return a part of the body with the parameters in it replaced."""
+        expander = self.expander
+        body = _Substitution(expander, self.macro, self.arguments, self.use).replaced(part)
+        expander.charge(len(body))
+        expander.note(body)
+        return _with_gap(body, self.typed[0].gap) if is_first else body
+
+
 class _Substitution:
     """One replacement of parameters by arguments, with `#`, `##` and `__VA_OPT__`."""
 
@@ -409,9 +597,9 @@ class _Substitution:
 
     def tokens(self) -> list[Token]:
         """Return the replaced body."""
-        return self._replace(self.macro.body)
+        return self.replaced(self.macro.body)
 
-    def _replace(self, body: list[Token]) -> list[Token]:
+    def replaced(self, body: list[Token]) -> list[Token]:
         out: list[Token] = []
         arguments = self.arguments
         if not self.macro.has_operators:
@@ -484,7 +672,7 @@ class _Substitution:
 
     def _optional(self, content: list[Token]) -> list[Token]:
         assert self.variadic is not None
-        return self._replace(content) if self._expanded(self.variadic) else []
+        return self.replaced(content) if self._expanded(self.variadic) else []
 
     def _expanded(self, name: str) -> list[Token]:
         if (done := self.expanded.get(name)) is None:

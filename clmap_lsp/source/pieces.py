@@ -43,6 +43,8 @@ class Piece:
     """A stretch of a file, from the end of a token, or the file's start, to the end of one or of a gap."""
 
     __slots__ = ("_at", "_before", "_origin", "_same", "_texts", "_tokens", "text")
+    _first = 0
+    """Where in its text the tokens begin."""
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         self.text = text
@@ -60,7 +62,7 @@ class Piece:
             if self._same is not None:
                 self._tokens = moved(*self._same)
             else:
-                self._tokens = self._cut(0)
+                self._tokens = self._cut(self._first)
             self._before = self._same = None
         return self._tokens
 
@@ -102,6 +104,15 @@ class Piece:
             return False
         return self._typed(self._at + len(self.text)) <= end
 
+    def follow(self, earlier: Piece) -> None:
+        """Be cut by the tokens of an earlier version, if it was cut."""
+        if self._origin.typed is not None or earlier._origin.typed is not None:
+            return
+        known, first = earlier._tokens, self._first
+        self._before = (
+            earlier._before if known is None else Cut(earlier.text[first:], earlier._at + first, known)
+        )
+
     def part(self, start: int, end: int) -> Piece:
         """Return the piece between two ends of tokens."""
         return Piece(self._origin, self.text[start:end], self._at + start)
@@ -130,18 +141,12 @@ class Chunk(Piece):
         self.notes: dict[object, Any] = {}
         """What was found out about the chunk; those of an included file serve every file that includes it."""
 
-    def follow(self, earlier: Chunk) -> None:
-        """Be cut by the tokens of an earlier version, if it was cut."""
-        if self._origin.typed is not None or earlier._origin.typed is not None:
-            return
-        known = earlier._tokens
-        self._before = earlier._before if known is None else Cut(earlier.text, earlier._at, known)
-
 
 class Directive(Piece):
     """One directive: its tokens after `#`, and where it starts (`#`) and ends (before the line end)."""
 
-    __slots__ = ("_name", "earlier", "meaning")
+    __slots__ = ("_name", "earlier", "edited", "meaning")
+    _first = 1
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         super().__init__(origin, text, at)
@@ -150,6 +155,8 @@ class Directive(Piece):
         """What was made of it; that of an included file serves every file that includes it."""
         self.earlier: Any = None
         """What was made of it where it was typed before."""
+        self.edited: tuple[Any, str, int] | None = None
+        """What was made of it before an edit of it, and its text and place then."""
 
     def be_moved(self, earlier: Piece, by: int) -> None:
         """Take over what was found out about a directive that is typed alike elsewhere."""
@@ -157,6 +164,17 @@ class Directive(Piece):
         if isinstance(earlier, Directive):
             self._name = earlier._name
             self.earlier = earlier.earlier if earlier.meaning is None else earlier.meaning
+
+    def follow(self, earlier: Piece) -> None:
+        """Take over how an earlier version was cut, and what was made of it."""
+        super().follow(earlier)
+        if self._before is not None and isinstance(earlier, Directive):
+            self.edited = (earlier.meaning, earlier.text, earlier._at) if earlier.meaning else earlier.edited
+
+    @property
+    def at(self) -> int:
+        """Return where its text starts."""
+        return self._at
 
     @property
     def name(self) -> str:
@@ -170,8 +188,6 @@ class Directive(Piece):
         """Return where the last token ends."""
         return self.token(-1).end if self.n_tokens else self.start + 1
 
-    def _cut(self, start: int) -> list[Token]:
-        return super()._cut(start + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,5 +314,5 @@ def _share(before: LexedFile, file: LexedFile) -> None:
 
 
 def _follow(old: Chunk | Directive, new: Chunk | Directive) -> None:
-    if isinstance(old, Chunk) and isinstance(new, Chunk):
+    if isinstance(old, Chunk) == isinstance(new, Chunk):
         new.follow(old)

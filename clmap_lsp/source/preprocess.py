@@ -23,6 +23,7 @@ from clmap_lsp.source.outline import Item, State, outline
 from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex
 from clmap_lsp.source.predefined import initial_macros
 from clmap_lsp.source.presumed import PresumedPlaces
+from clmap_lsp.source.segments import Defined
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.wrapped import without_wrapping
 
@@ -514,7 +515,7 @@ class _Preprocessor:
             directive.meaning = macro = macro.moved(directive) if isinstance(macro, Macro) else macro
             directive.earlier = None
         if macro is None:
-            macro = directive.meaning = define(directive.tokens[1:])
+            macro = directive.meaning = _defined(directive)
         if isinstance(macro, str):
             self.problem("bad-directive", macro, _span_of(directive, path))
         else:
@@ -798,6 +799,17 @@ class _FileReader:
 
 
 _CONDITIONALS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"})
+
+
+def _defined(directive: Directive) -> Macro | str:
+    """Return the macro that a directive defines; what an edit leaves of an earlier one, it has of that."""
+    macro = define(directive.tokens[1:])
+    if directive.edited is not None:
+        earlier, text, at = directive.edited
+        directive.edited = None
+        if isinstance(macro, Macro) and isinstance(earlier, Macro):
+            macro.follow(Defined(directive.text, directive.at, macro.body), earlier, text, at)
+    return macro
 
 
 def _may_run_on(tokens: list[Token], at: int) -> bool:

@@ -39,6 +39,12 @@ __kernel void first(__global float *out, one_t value, int n)
 __kernel void second(__global float *out, other_t value) { int total = value.n; out[total] = value.x; }
 """
 SPREAD = TANGLED[: TANGLED.index("typedef")] + TANGLED[TANGLED.index("typedef") :].replace("; ", ";\n")
+CONTINUED = (
+    SPREAD.replace("#define BEGIN int gx", "#define BEGIN \\\n int gx")
+    .replace("(0); int gy = get_global_id(1);", "(0); \\\n int gy = get_global_id(1); \\\n int gz = gx + gy; \\\n gz++;")
+    .replace("T name##_v = 0\n", "\\\n T name##_v = 0, \\\n name = 1, \\\n plain = 2\n")
+    .replace("total + i;", "total + i + q + plain + gz;")
+)
 PIECES = (
     *(
         "int ",
@@ -83,12 +89,33 @@ def moved(place: int, old: str, new: str) -> int | None:
     return place - apart.old_end + apart.new_end if place >= apart.old_end else None
 
 
+def test_a_line_in_a_macro_tells_as_much_as_another_one() -> None:
+    place = CONTINUED.index(" gz++;")
+    new = CONTINUED[:place] + " gz += 3;" + CONTINUED[place:]
+    assert new.count("\\\n") == CONTINUED.count("\\\n")
+    before, apart = index_of(CONTINUED), difference(CONTINUED, new)
+
+    def is_sure(name: str) -> bool:
+        at = CONTINUED.rindex(name)
+        found = before.occurrence_at(at)
+        assert found is not None and found.start == at, name
+        return means_the_same(before, found, apart, new)
+
+    assert is_sure("weigh") and is_sure("second")
+    assert not is_sure("gz")
+    line = CONTINUED.index(" name = 1")
+    changed = CONTINUED[:line] + " nam" + CONTINUED[line + 5 :]
+    found = before.occurrence_at(CONTINUED.rindex("q + plain"))
+    assert found is not None
+    assert not means_the_same(before, found, difference(CONTINUED, changed), changed)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_sure_to_mean_the_same_does(seed: int) -> None:
     chance = random.Random(seed)
     n_sure = n_asked = 0
     for _ in range(120):
-        old = chance.choice((TANGLED, SPREAD))
+        old = chance.choice((TANGLED, SPREAD, CONTINUED))
         if chance.random() < 0.3:
             old = edited(old, chance)
         new = edited(old, chance)
