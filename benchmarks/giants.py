@@ -4,8 +4,8 @@
 
 Five kinds, each about as long as asked for: `ode`, the right-hand side of a system of equations with
 hundreds of assignments; `chain`, a long chain of `if` and `else if`; `cases`, one `switch` in a loop; `fft`,
-an unrolled FFT with twiddle factors as numbers; `macros`, a random generator whose functions are made for each
-width by macros of hundreds of lines, and kernels that call them. `several` is as long and has ordinary kernels. They are for
+an unrolled FFT with twiddle factors as numbers; `macros`, a random generator whose functions long macros make
+for each width, and kernels that call them. `several` is as long and has ordinary kernels. They are for
 `benchmarks.typing_latency --inside` and `benchmarks.language_latency`, which type in the middle.
 """
 
@@ -179,7 +179,7 @@ def macros(n_characters: int) -> str:
             f"    out[{words} * item + {at}] = state.v[{at}] ^ seeds[{at}];\n" for at in range(words)
         )
         one = (
-            f"__kernel void draw_{number}(__global {kind} *out, __global const {kind} *seeds, const uint n)\n{{\n"
+            f"__kernel void draw_{number}(__global {kind} *out, __global const {kind} *seeds, uint n)\n{{\n"
             "    const uint item = get_global_id(0);\n    if (item >= n)\n        return;\n"
             f"    mix{words}x{bits}_state state, key;\n"
             f"    for (int i = 0; i < {words}; i++) {{\n"

@@ -50,8 +50,10 @@ def _is_another(texts: Sequence[str], start: int, at: int) -> bool:
         return True
     if last in (")", ";"):
         return False
+    if last in _TYPES and word in _FIRST:
+        return word == "typedef" or not _TYPES.isdisjoint(texts[at + 1 : at + 4])
     if last in _TYPES:
-        return word in TAG_WORDS or word == "typedef" or (word in _TYPES and not {last, word} <= SIZE_WORDS)
+        return word in TAG_WORDS or (word in _TYPES and not {last, word} <= SIZE_WORDS)
     if last in SPECIFIER_WORDS:
         return False
     if not is_name(last):

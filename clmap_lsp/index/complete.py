@@ -645,4 +645,14 @@ def document(index: Index, label: str, sort: Sort) -> str | None:
     return None if symbol is None else describe(index, symbol)
 
 
-__all__ = ["SNIPPETS", "Candidate", "Completion", "Sort", "complete", "document", "matching", "prefix_start", "word_end"]
+__all__ = [
+    "SNIPPETS",
+    "Candidate",
+    "Completion",
+    "Sort",
+    "complete",
+    "document",
+    "matching",
+    "prefix_start",
+    "word_end",
+]

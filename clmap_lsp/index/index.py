@@ -168,7 +168,7 @@ class Index:
 
     @lazy_property
     def _typed(self) -> tuple[list[int], list[int]]:
-        """Where the tokens of this file start that are typed in it, not in macros' bodies; and their numbers."""
+        """Where the tokens start that are typed in this file, not in macros' bodies; and their numbers."""
         own = self.path
         # Taking tokens apart is twice as fast as asking for their fields, and this is done at each key.
         pairs = [
@@ -194,7 +194,7 @@ class Index:
         return numbers[at] if at >= 0 else None
 
     def _made_at(self, first: int, offset: int) -> int | None:
-        """Return the number of the last token that uses of a macro make of what its body holds up to an offset."""
+        """Return the number of the last token that uses of a macro make of its body up to an offset."""
         own = self.path
         made = [
             (start, at)
@@ -282,25 +282,65 @@ class Index:
 
         While a person types, asking for all of them would cost more than all else that an answer needs.
         """
-        macros = [it for it in self.macros if it.macro is not None and _holds(it.macro.span, self.path, offset)]
-        # What a body names, its uses say, wherever they are.
-        units = self.units if macros else [it for it in self.units if self._may_hold(it, offset)]
-        uses = [it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end]
+        macros = [
+            it for it in self.macros if it.macro is not None and _holds(it.macro.span, self.path, offset)
+        ]
+        units = self._made_by(macros) if macros else self._holding(self.path, offset)
+        uses = [
+            it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end
+        ]
         named = [
             it for it in macros if it.macro is not None and _holds(it.macro.name_span, self.path, offset)
         ]
         found = self._occurring(units, named, uses, offset)
+        if macros and not found:
+            found = self._occurring(self.units, named, uses, offset)
         return [it for it in found if it.path == self.path]
 
-    def _may_hold(self, placed: PlacedUnit, offset: int) -> bool:
-        """Tell whether an offset of the file may lie in a declaration."""
-        if placed.start >= placed.end:
-            return False
-        first = span_of_token(self.tokens[placed.start])
-        last = span_of_token(self.tokens[placed.end - 1])
-        if first.path != last.path:  # An `#include` stands in it.
-            return True
-        return first.path == self.path and first.start <= offset <= last.end
+    def _holding(self, path: str, offset: int) -> list[PlacedUnit]:
+        """Return the declarations that an offset of a file may lie in."""
+        return [
+            placed
+            for placed, (there, start, end) in zip(self.units, self._unit_places, strict=True)
+            if (there == path and start <= offset <= end) or (there == "" and path == self.path)
+        ]
+
+    @lazy_property
+    def _unit_places(self) -> list[tuple[str, int, int]]:
+        """Where each declaration stands: file, start and end; no file where an `#include` stands in it."""
+        found: list[tuple[str, int, int]] = []
+        for it in self.units:
+            if it.start >= it.end:
+                found.append(("", 1, 0))
+                continue
+            first, last = span_of_token(self.tokens[it.start]), span_of_token(self.tokens[it.end - 1])
+            found.append((first.path if first.path == last.path else "", first.start, last.end))
+        return found
+
+    def _made_by(self, macros: list[Symbol]) -> list[PlacedUnit]:
+        """Return declarations that uses of macros are part of, those in other macros' bodies included.
+
+        What a body names, its uses say, wherever they are. One that begins with an argument may be missing.
+        """
+        bodies = [
+            (it.macro.span.path, it.macro.span.start, it.macro.span.end, it)
+            for it in self.macros
+            if it.macro is not None
+        ]
+        waiting, known, units = list(macros), set(macros), set[PlacedUnit]()
+        while waiting:
+            one = waiting.pop()
+            for token, symbol in self.macro_uses:
+                if symbol is not one:
+                    continue
+                around = [
+                    it for path, start, end, it in bodies if path == token.path and start <= token.start < end
+                ]
+                if not around:
+                    units.update(self._holding(token.path, token.start))
+                waiting += [it for it in around if it not in known]
+                known.update(around)
+        return sorted(units, key=lambda it: it.start)
 
     @lazy_property
     def builtin_uses(self) -> list[tuple[Token, BuiltinUse]]:

@@ -31,7 +31,11 @@ def macro_parameter_at(index: Index, offset: int) -> MacroParameter | None:
         if not definition.name_span.end < offset <= definition.span.end:
             continue
         start = definition.name_span.end
-        tokens = cut(index.path, index.text[start : definition.span.end], start)
+        body = definition.read.body  # It was cut already, and may be long.
+        tokens = [
+            *cut(index.path, index.text[start : body[0].start if body else definition.span.end], start),
+            *body,
+        ]
         named = [it for it in tokens if it.start <= offset <= it.end and it.text in definition.parameters]
         if not named:
             return None

@@ -79,7 +79,7 @@ def meanings(index: Index) -> list[Meaning]:
 
 
 def _named(index: Index) -> dict[int, tuple[int, Symbol, int]]:
-    """Return by the start of each name of the file its end, what it names, and what is done with it (a `Role`).
+    """Return by the start of each name of the file its end, what it names, and what is done with it.
 
     As `Index.occurrences` has it, in a part of the time: this is asked at each key.
     """

@@ -10,8 +10,8 @@ from itertools import compress, count, pairwise
 
 from clmap_lsp import defaults
 from clmap_lsp.index import builtins
-from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.begun import begun_anew
+from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.heads import ends_old_parameter
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
@@ -31,8 +31,8 @@ from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _PLAIN = BuildOptions()
 SMALLEST_EDITED = 6
-"""Tokens of a declaration from which on it is read by statements, as the shortest functions have. What calls a
-function follows from its symbol, which stays so."""
+"""Tokens of a declaration from which on it is read by statements, as the shortest functions have: so its
+symbol stays, which all that call it follow from."""
 _LONGEST_ATTRIBUTE = 100
 """Tokens."""
 _NEVER_A_KERNELS = frozenset(TYPE_NAMES.keys() - {"void"}) | {

@@ -100,7 +100,11 @@ def _macro_around(index: Index, first: int, last: int) -> MacroDefinition | None
     """Return the macro whose definition goes on in a line."""
     macros = (it.macro for it in index.macros if it.macro is not None)
     return next(
-        (it for it in macros if it.span.path == index.path and it.span.start < first and last <= it.span.end + 1),
+        (
+            it
+            for it in macros
+            if it.span.path == index.path and it.span.start < first and last <= it.span.end + 1
+        ),
         None,
     )
 

@@ -181,7 +181,7 @@ def cut_edited(path: str, text: str, at: int, before: Cut) -> list[Token]:
 def _kept(before: Cut, text: str, edited: int) -> int:
     """Return how many of the tokens before an edit cannot follow from it.
 
-    Within a line that backslashes join of many, that are all of the lines before it, unless a quote is open there.
+    In a line that backslashes join of many, these are all of those before its own, unless a quote is open.
     """
     line, whole = text.rfind("\n", 0, edited) + 1, _line_start(text, edited)
     kept = bisect_right(before.tokens, before.at + line, key=_end)

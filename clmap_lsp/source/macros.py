@@ -131,6 +131,8 @@ def _as_text(tokens: list[Token]) -> str:
 
 
 _OPERATORS = frozenset({"#", "##", "__VA_OPT__"})
+_LONGEST_PASTE = 8
+"""Characters of `##` with white space around it; between the bodies of two macros there are more."""
 CHARACTERS_A_TOKEN = 16
 """Characters made by `#` and `##` that count as one token."""
 
@@ -280,9 +282,7 @@ class Expander:
         macro, budget, n_before = self.macros[tokens[at].text], self._budget, len(out)
         n_unclosed = len(self.unclosed)
         with self.noting(set(map(text_of, tokens[at:end]))) as noted:
-            found_end, use = self._expand_by_segments(tokens, at, out) or self._expand(
-                tokens, at, out, None
-            )
+            found_end, use = self._expand_by_segments(tokens, at, out) or self._expand(tokens, at, out, None)
         names = frozenset(noted.seen)
         meanings = self.meanings(names, macro)
         runs_on = out[n_before:] and out[-1].text in meanings
@@ -319,21 +319,20 @@ class Expander:
         if self.log is not None:
             self.log.append((name, macro))
         self.charge(1)
-        made = _InSegments(self, macro, arguments, use, tokens[at : base.at])
-        last = made.expand(out)
-        if last is None:
+        end = base.at
+        last = _InSegments(self, macro, arguments, use, tokens[at:end]).expand(out)
+        if last:
+            macro.is_disabled = True
+            self._run([base, _Context(last, 0, macro)], use, out, None, stop_at_base=True)
+        if last is None or base.at > end:  # What the body ends in is used with what follows: that is one use.
             self._budget, self._use_budget = before[1], before[2]
             for there, n in ((out, before[0]), (self.log or [], before[3]), (self.unclosed, before[4])):
                 del there[n:]
             return None
-        if last:
-            macro.is_disabled = True
-            self._run([base, _Context(last, 0, macro)], use, out, None, stop_at_base=True)
-            use.end = tokens[base.at - 1].end
-        return base.at, use
+        return end, use
 
     def expand_segment(self, body: list[Token], use: Use) -> list[Token] | None:
-        """Return what a segment with its parameters replaced becomes; `None` where a use goes on behind it."""
+        """Return what a segment becomes, its parameters replaced; `None` where a use goes on behind it."""
         out: list[Token] = []
         self._depth += 1
         depth, self._segment_depth, self._ran_out = self._segment_depth, self._depth, False
@@ -700,7 +699,8 @@ class _Substitution:
         self.expander.charge(len(text) // CHARACTERS_A_TOKEN)
         if not is_one_token(text):
             return [left, right]
-        if left.path == right.path and left.use is right.use and left.end <= right.start:
+        is_near = 0 <= right.start - left.end <= _LONGEST_PASTE  # Else they are of different bodies.
+        if left.path == right.path and left.use is right.use and is_near:
             return [Token(text, left.start, right.end, left.gap, left.path, self.use)]
         # The operands are typed in different places: the body's one says more than the argument's.
         place = left if left.use is not None or right.use is None else right

@@ -189,7 +189,6 @@ class Directive(Piece):
         return self.token(-1).end if self.n_tokens else self.start + 1
 
 
-
 @dataclass(frozen=True, slots=True)
 class LexedFile:
     """A file as chunks of text and directives, in order."""

@@ -1,8 +1,8 @@
 """Bodies of long macros in segments, which are expanded each for itself and kept.
 
-While a person types in the body of a macro that makes a whole function, all of it but a statement is as it was.
-A segment ends in a `;` outside of parentheses: there no use of another macro is open, so that what a body
-becomes is what its segments become, one after the other.
+While a person types in the body of a macro that makes a whole function, all of it but a statement is as it
+was. A segment ends in a `;` outside of parentheses: there no use of another macro is open, so that what a
+body becomes is what its segments become, one after the other.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Defined:
 
 
 def followed(earlier: list[Segment], old: Defined, new: Defined) -> list[Segment]:
-    """Return the segments of an edited body: those of the earlier one that the edit leaves alone, as they are."""
+    """Return the segments of an edited body; those that the edit leaves alone are the earlier ones."""
     apart = difference(old.text, new.text)
     by = len(new.text) - len(old.text)
     known: dict[int, tuple[Segment, int]] = {}

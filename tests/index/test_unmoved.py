@@ -41,7 +41,10 @@ __kernel void second(__global float *out, other_t value) { int total = value.n; 
 SPREAD = TANGLED[: TANGLED.index("typedef")] + TANGLED[TANGLED.index("typedef") :].replace("; ", ";\n")
 CONTINUED = (
     SPREAD.replace("#define BEGIN int gx", "#define BEGIN \\\n int gx")
-    .replace("(0); int gy = get_global_id(1);", "(0); \\\n int gy = get_global_id(1); \\\n int gz = gx + gy; \\\n gz++;")
+    .replace(
+        "(0); int gy = get_global_id(1);",
+        "(0); \\\n int gy = get_global_id(1); \\\n int gz = gx + gy; \\\n gz++;",
+    )
     .replace("T name##_v = 0\n", "\\\n T name##_v = 0, \\\n name = 1, \\\n plain = 2\n")
     .replace("total + i;", "total + i + q + plain + gz;")
 )

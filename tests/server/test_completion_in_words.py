@@ -1,4 +1,4 @@
-"""Completion in the middle of a word: what stands behind the place is kept or replaced, as the editor chooses."""
+"""Completion in the middle of a word: the rest of it is kept or replaced, as the editor chooses."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ def opened(folder, item: dict[str, Any]) -> Session:
 @pytest.fixture(scope="module")
 def choosing(tmp_path_factory):
     """A client that can insert and replace, as VS Code and Neovim say of themselves."""
-    made = opened(
-        tmp_path_factory.mktemp("choosing"), {"insertReplaceSupport": True, "snippetSupport": True}
-    )
+    made = opened(tmp_path_factory.mktemp("choosing"), {"insertReplaceSupport": True, "snippetSupport": True})
     yield made
     made.client.__exit__()
 
