@@ -30,8 +30,12 @@ _TYPES = SIZE_WORDS | TYPE_NAMES.keys()
 
 def begun_anew(tokens: Sequence[Token], texts: Sequence[str], start: int, end: int) -> Iterator[int]:
     """Yield where new declarations begin, at starts of lines, between the start of one and its `{` or `;`."""
-    for at in range(start + 1, min(end, start + _LONGEST)):
-        if texts[at] in _STARTS and tokens[at].gap == NEW_LINE and _is_another(texts, start, at):
+    depth = 0
+    for at in range(start, min(end, start + _LONGEST)):
+        text = texts[at]
+        depth += (text == "{") - (text == "}")
+        is_start = at > start and depth == 0 and text in _STARTS and tokens[at].gap == NEW_LINE
+        if is_start and _is_another(texts, start, at):
             yield at
             start = at
 

@@ -28,7 +28,7 @@ KINDS = (
     "typed",
     [
         *("flo", "float", "float t", "float tmp", "float tmp =", "float tmp = get_global_id(0)"),
-        *("__constant int a = 3 +", "__constant float x[] = {1, 2}", "EXPORT", "float a, b", "int n = tu"),
+        *("struct s { int a; }", "__constant int a = 3 +", "__constant float x[] = {1, 2}", "EXPORT", "float a, b", "int n = tu"),
     ],
 )
 def test_what_follows_is_what_it_was(typed: str) -> None:
@@ -61,6 +61,10 @@ def test_each_kind_of_declaration_begins_anew(typed: str, following: str) -> Non
         "__attribute__((always_inline))\nstatic inline float f(float a) { return a; }",
         "typedef struct\n{ int a; } s_t;\ns_t f(int n) { s_t s; s.a = n; return s; }",
         "long\nlong a();",
+        "typedef struct s\n{\n    float a;\n    int b;\n} s_t;\nint f(s_t s) { return s.b; }",
+        "struct s {\n    float a;\n    int b;\n};\nstruct s\nf(struct s *s) { return *s; }",
+        "enum e\n{\n    A,\n    B\n} ;\nint f() { return B; }",
+        "__constant int table[] = {\n    1,\n    sizeof(\n    int)\n};",
         "__constant float table[] =\n{ 1, 2 };\nfloat f(int i) { return table[i]; }",
         "float\n*f(float *a) { return a; }",
         "extern int a;\nint unsigned\nb();",
@@ -70,6 +74,7 @@ def test_declarations_of_several_lines_stay_whole(text: str) -> None:
     index = index_of(text)
     errors = [it.issue.message for it in index.issues if it.issue.severity is Severity.ERROR]
     assert errors == []
+    assert len(index.units) == len(index_of(" ".join(text.split())).units)
     joined = index_of(" ".join(text.split("\n")))
     assert [(it.kind, it.name) for _, it in index.symbols()] == [
         (it.kind, it.name) for _, it in joined.symbols()
