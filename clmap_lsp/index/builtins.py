@@ -389,20 +389,25 @@ _SPACE_SETS = {
 
 
 def resolve(
-    builtin: Builtin, arguments: Sequence[Qualified], *, has_generic: bool = False
+    builtin: Builtin, arguments: Sequence[Qualified], *, has_generic: bool = False, is_strict: bool = True
 ) -> Resolved | None:
     """Return the overload that fits the arguments best, with its types; `None` where none fits.
 
-    `has_generic`: as from OpenCL C 2.0 on, pointers to any space are pointers to the generic one.
+    Args:
+        has_generic: as from OpenCL C 2.0 on, pointers to any space are pointers to the generic one.
+        is_strict: pointers are to the type that they should be to.
     """
     values = [decayed(it) for it in arguments]
     bases = [base_of(it) for it in values]
     best: Resolved | None = None
+    is_open = False
     for overload in builtin.overloads:
-        for found in _bindings(overload, values, bases, has_generic):
+        for found in _bindings(overload, values, bases, has_generic, is_strict=is_strict):
             if best is None or found.score > best.score:
-                best = found
-    return best
+                best, is_open = found, False
+            elif found.score == best.score:
+                is_open = True
+    return None if is_open and not is_strict else best
 
 
 def is_ambiguous(builtin: Builtin, arguments: Sequence[Qualified]) -> bool:
@@ -467,7 +472,12 @@ def arity(builtin: Builtin) -> tuple[int, int | None]:
 
 
 def _bindings(
-    overload: Overload, values: list[Qualified], bases: list[Base], has_generic: bool
+    overload: Overload,
+    values: list[Qualified],
+    bases: list[Base],
+    has_generic: bool,
+    *,
+    is_strict: bool = True,
 ) -> Iterator[Resolved]:
     parameters = overload.parameters
     if len(values) < len(parameters) or (len(values) > len(parameters) and not overload.is_variadic):
@@ -477,7 +487,7 @@ def _bindings(
         score = 0.0
         for parameter, value, base in zip(parameters, values, bases, strict=False):
             wanted = _wanted(parameter, bound, base, bases, has_generic)
-            fit = None if wanted is None else _fit(parameter, wanted, value, base)
+            fit = None if wanted is None else _fit(parameter, wanted, value, base, is_strict=is_strict)
             if wanted is None or fit is None:
                 break
             types.append(wanted)
@@ -502,6 +512,8 @@ def _candidates(overload: Overload, bases: list[Base]) -> list[Base | None]:
                 number = SCALARS["int"]
             if number is not None and takes(number):
                 found[number] = None
+            elif isinstance(number, VectorType) and parameter.is_pointer and takes(number.element):
+                found[number.element] = None
             elif isinstance(number, ScalarType) and not parameter.is_pointer:
                 found[SCALARS[_DEFAULTS.get(parameter.word, "int")]] = None
         elif isinstance(pointee, Unknown):
@@ -564,13 +576,15 @@ def _result(overload: Overload, bound: Base | None, bases: list[Base]) -> Qualif
 _EXACT, _CLOSE, _CONVERTED, _SPLAT = 3.0, 1.5, 1.0, 0.1
 
 
-def _fit(parameter: Parameter, wanted: Qualified, value: Qualified, base: Base) -> float | None:
+def _fit(
+    parameter: Parameter, wanted: Qualified, value: Qualified, base: Base, *, is_strict: bool
+) -> float | None:
     """Return how well an argument fits a parameter; `None` where it does not."""
     target = base_of(wanted)
     if isinstance(base, Unknown):
         return _CONVERTED
     if isinstance(target, Pointer):
-        return _pointer_fit(target, base)
+        return _pointer_fit(target, base, is_strict=is_strict)
     if base == target:
         return _EXACT
     if isinstance(target, ScalarType):
@@ -585,7 +599,7 @@ def _fit(parameter: Parameter, wanted: Qualified, value: Qualified, base: Base) 
     return None
 
 
-def _pointer_fit(target: Pointer, base: Base) -> float | None:
+def _pointer_fit(target: Pointer, base: Base, *, is_strict: bool) -> float | None:
     if not isinstance(base, Pointer):
         return _CONVERTED if scalar_of(base) is not None else None  # NULL
     wanted, given = base_of(target.pointee), base_of(base.pointee)
@@ -600,7 +614,7 @@ def _pointer_fit(target: Pointer, base: Base) -> float | None:
         return _CONVERTED
     if isinstance(given, Unknown | Record | Array) or isinstance(wanted, OpaqueType):
         return None if isinstance(given, Record | Array) else _CONVERTED
-    return None
+    return None if is_strict else _SPLAT
 
 
 _COORDINATES = {"image1d_t": "", "image1d_buffer_t": "", "image1d_array_t": "2", "image2d_t": "2"}

@@ -31,7 +31,7 @@ from clmap_lsp.index.types import (
     spelled,
 )
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.source.types import ScalarType, VectorType, lanes_of
+from clmap_lsp.source.types import OpaqueType, ScalarType, VectorType, lanes_of
 
 _ATOMICS_OF_64_BITS = frozenset({"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"})
 
@@ -159,8 +159,10 @@ class CallParser(OperandParser, ABC):
         found = builtins.resolve(builtin, types, has_generic=self.version >= 200)
         text = builtins.shown(builtin, found) if found is not None else None
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
+        if found is None and (loose := self._with_other_pointers(builtin, arguments)) is not None:
+            return Value(loose.result, value.start)
         if found is not None:
-            if not self._takes(found, arguments):
+            if not self._takes(found, arguments) or not _is_accessible(name, types):
                 self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
                 return Value(UNKNOWN, value.start)
             if not self._is_conversion(name, value, found.result, arguments):
@@ -175,6 +177,25 @@ class CallParser(OperandParser, ABC):
         if known or len(arguments) < least or (most is not None and len(arguments) > most):
             self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
         return Value(UNKNOWN, value.start)
+
+    def _with_other_pointers(
+        self, builtin: builtins.Builtin, arguments: list[Value]
+    ) -> builtins.Resolved | None:
+        """Return what is called where a pointer is to another type than wanted; warn of that, as C does."""
+        types = [it.type for it in arguments]
+        found = builtins.resolve(builtin, types, has_generic=self.version >= 200, is_strict=False)
+        if found is None or not self._takes(found, arguments):
+            return None
+        for wanted, argument in zip(found.parameters, arguments, strict=False):
+            a, b = base_of(wanted), base_of(decayed(argument.type))
+            if isinstance(a, Pointer) and isinstance(b, Pointer) and base_of(a.pointee) != base_of(b.pointee):
+                said = (
+                    f"incompatible pointer types passing '{spelled(decayed(argument.type))}' to parameter of "
+                )
+                said += f"type '{spelled(wanted)}'"
+                self.issue("wrong-arguments", said, Severity.WARNING, token=argument.start)
+        self._written_through(found, arguments)
+        return found
 
     def _takes(self, found: builtins.Resolved, arguments: list[Value]) -> bool:
         """Tell whether no number stands for a pointer, and an image's coordinates are as many as it has."""
@@ -223,6 +244,17 @@ class CallParser(OperandParser, ABC):
             if writes and argument.use is not None and isinstance(base_of(decayed(argument.type)), Pointer):
                 reads = found.overload.result.word != "void" and parameter.is_volatile
                 self.wrote(argument, reads)
+
+
+def _is_accessible(name: str, types: list[Qualified]) -> bool:
+    """Tell whether an image may be read, or written, as a function of this name does."""
+    image = base_of(types[0]) if types else None
+    if not isinstance(image, OpaqueType) or not image.is_image:
+        return True
+    access = types[0].access or "read_only"
+    if name.startswith("read_image"):
+        return access != "write_only"
+    return access != "read_only" or not name.startswith("write_image")
 
 
 def _alike(wanted: Qualified | None, given: Qualified) -> float:

@@ -116,6 +116,11 @@ class Checks(Cursor):
     def _stepped(self, operand: Value, at: int) -> None:
         self.wrote(operand, True)
         self._check_writable(operand, at)
+        base = base_of(operand.type)
+        is_float = isinstance(base, VectorType) and base.element.is_float
+        if is_float or isinstance(base, Record | OpaqueType):
+            what = "increment" if self.texts[at] == "++" else "decrement"
+            self.issue("invalid-operands", f"cannot {what} value of type '{spelled(operand.type)}'", token=at)
         if operand.root is not None and not operand.is_pointed:
             self.piece.flow.append((operand.root, (operand.root, *self.controls)))
 
@@ -144,7 +149,7 @@ class Checks(Cursor):
                 said += f"and {kind} "
                 said += f"'{spelled(type_)}'{'' if target.is_float else ' of different size'}"
                 self.issue("wrong-vector", said, token=at)
-        elif isinstance(target, OpaqueType) and target.name == "sampler_t" and not isinstance(given, Unknown):
+        elif _takes_no_cast(target) and not isinstance(given, Unknown) and target != given:
             said = f"used type '{spelled(type_)}' where arithmetic or pointer type is required"
             self.issue("invalid-operands", said, token=at)
         elif (isinstance(given, Record) or _is_handle(given)) and (
@@ -154,6 +159,11 @@ class Checks(Cursor):
             said = f"operand of type '{spelled(unqualified(operand.type))}' where arithmetic or pointer type "
             said += "is required"
             self.issue("invalid-operands", said, token=operand.start)
+
+
+def _takes_no_cast(base: Base) -> bool:
+    """Tell whether nothing can be cast to a type."""
+    return isinstance(base, Record) or (isinstance(base, OpaqueType) and base.name == "sampler_t")
 
 
 def _is_handle(base: Base) -> bool:

@@ -179,6 +179,9 @@ def _vector_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qu
             return UNKNOWN, said
     if operator in _INTEGER_ONLY and vector.element.is_float:
         return UNKNOWN, _invalid(first, second)
+    by = b.element if isinstance(b, VectorType) else scalar_of(b)
+    if operator in ("<<", ">>") and by is not None and by.is_float:
+        return UNKNOWN, f"used type '{second}' where integer is required"
     if operator in _COMPARISONS or operator in _LOGIC:
         return truth_of(vector), None
     return Qualified(vector), None  # Attributes make vectors of lengths that have no name.
@@ -189,8 +192,37 @@ def truth_of(vector: VectorType) -> Qualified:
     return Qualified(VectorType(SCALARS[_SIGNED_NAMES[vector.element.bits]], vector.lanes))
 
 
+_APART = "non-overlapping address spaces"
+
+
+def never_meet(a: Base, b: Base) -> bool:
+    """Tell whether two types are pointers to address spaces that are surely apart."""
+    if not isinstance(a, Pointer) or not isinstance(b, Pointer):
+        return False
+    one, other = space_of(a.pointee), space_of(b.pointee)
+    return None not in (one, other) and not meets(one, other) and not meets(other, one)
+
+
+def choice_fault(left: Value, right: Value) -> str | None:
+    """Return what is wrong with `c ? a : b`, if its values go with each other in no way."""
+    first, second = decayed(left.type), decayed(right.type)
+    a, b = base_of(first), base_of(second)
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return None
+    if isinstance(a, Record) or isinstance(b, Record):
+        return None if a == b else f"incompatible operand types ('{first}' and '{second}')"
+    if 0 not in (left.constant, right.constant) and never_meet(a, b):
+        what = "conditional operator with the second and third operands of type"
+        return f"{what}  ('{first}' and '{second}') which are pointers to {_APART}"
+    return None
+
+
 def _pointer_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qualified, str | None]:
     a, b = base_of(first), base_of(second)
+    if (operator == "-" or operator in _COMPARISONS) and never_meet(a, b):
+        is_difference = operator == "-"
+        what = "arithmetic operation with operands of type" if is_difference else "comparison between"
+        return UNKNOWN, f"{what}  ('{first}' and '{second}') which are pointers to {_APART}"
     if operator in _COMPARISONS or operator in _LOGIC:
         return INT, None
     if operator == "-" and isinstance(a, Pointer) and isinstance(b, Pointer):

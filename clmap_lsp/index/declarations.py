@@ -75,6 +75,7 @@ class Specifiers:
     start: int = 0
     tag: str | None = None
     """`struct` and its like, where the type is one."""
+    inline_at: int | None = None
     has_ended: bool = False
     """A `;` is missing behind the record that it defines; that has been reported."""
 
@@ -102,6 +103,7 @@ class DeclarationParser(ExpressionParser):
         sizes: list[str] = []
         space: AddressSpace | None = None
         access: str | None = None
+        access_at = self.at
         base: Qualified | None = None
         is_pipe = False
         while True:
@@ -116,14 +118,15 @@ class DeclarationParser(ExpressionParser):
                 space = _SPACES[text.strip("_")]
                 self._check_generic(space, text)
             elif text in ACCESS_QUALIFIERS:
-                access = text.strip("_")
+                access, access_at = text.strip("_"), self.at
                 self._check_access(access)
             elif text in KERNEL_WORDS:
                 found.is_kernel = True
             elif text in STORAGE_WORDS:
                 found.storage = text
             elif text in FUNCTION_WORDS:
-                pass  # `inline` and its like change no type.
+                if "inline" in text:
+                    found.inline_at = self.at
             elif text in ATTRIBUTE_WORDS:
                 found.attributes += self.attribute()
                 continue
@@ -157,6 +160,9 @@ class DeclarationParser(ExpressionParser):
         if is_pipe:
             # What is read from a pipe is not checked.
             base = Qualified(Unknown(f"pipe {base}" if base is not None else "pipe"))
+        if access is not None and base is not None and not _has_access(base):
+            said = "access qualifier can only be used for pipe and image type"
+            self.issue("wrong-type", said, token=access_at)
         found.has_type = base is not None
         if base is None and self.at > found.start and self._is_declared_without_type():
             base = INT  # As C has it.
@@ -293,6 +299,8 @@ class DeclarationParser(ExpressionParser):
                     arguments = str(self.constant_expression().constant)
             if is_name(name):
                 found.append((name, arguments))
+            if name == "aligned" and arguments.isdecimal() and int(arguments[:12]).bit_count() != 1:
+                self.issue("wrong-number", "requested alignment is not a power of 2", token=start + at - 1)
             while at < len(inside) and inside[at] == ",":
                 at += 1
         self.at = behind
@@ -1022,9 +1030,23 @@ class DeclarationParser(ExpressionParser):
         elif isinstance(base, Record) and base.members is None and specifiers.storage != "extern":
             said = f"variable has incomplete type '{spelled(Qualified(base))}'"
             self.issue("wrong-type", said, token=symbol.token)
+        elif isinstance(base, Enumeration) and base.symbol is not None and not base.symbol.is_definition:
+            said = f"variable has incomplete type '{spelled(type_)}'"
+            self.issue("wrong-type", said, token=symbol.token)
         self.check_extensions(type_, symbol.token, "a variable")
         if self.is_cpp:
             return
+        if specifiers.inline_at is not None:
+            said = "'inline' can only appear on functions"
+            self.issue("wrong-type", said, token=specifiers.inline_at)
+        is_extern = specifiers.storage == "extern" and self.version < 200 and not _is_unknown(type_)
+        if is_extern and space_of(type_) is not AddressSpace.CONSTANT:
+            said = "extern variable must reside in constant address space"
+            self.issue("address-space", said, token=symbol.token)
+        is_open = self.function is not None and self.texts[self.at - 2 : self.at] == ["[", "]"]
+        if is_open and self.text != "=" and specifiers.storage != "extern":
+            said = "definition of variable with array type needs an explicit size or an initializer"
+            self.issue("wrong-type", said, token=symbol.token)
         if not self.scopes:
             self._check_program_scope(symbol, specifiers, type_)
         elif self.function is not None:
@@ -1145,6 +1167,11 @@ def _element_of(base: object, at: int) -> Qualified | None:
             return None
 
 
+def _has_access(type_: Qualified) -> bool:
+    base = base_of(type_)
+    return isinstance(base, Unknown) or (isinstance(base, OpaqueType) and base.is_image)
+
+
 def _wrong_sizes(words: list[str]) -> str | None:
     """Say what is wrong with a list such as `unsigned float` or `int int`; `None` where nothing is."""
     for word in ("int", "char", "double", "float", "half", "signed", "unsigned", "short"):
@@ -1155,6 +1182,16 @@ def _wrong_sizes(words: list[str]) -> str | None:
     kinds = [it for it in words if it in ("int", "char", "double", "float", "half")]
     if len(kinds) > 1:
         return f"cannot combine with previous '{kinds[0]}' declaration specifier"
+    if {"signed", "unsigned"} <= set(words):
+        first = next(it for it in words if it in ("signed", "unsigned"))
+        return f"cannot combine with previous '{first}' declaration specifier"
+    if "short" in words and "long" in words:
+        first = next(it for it in words if it in ("short", "long"))
+        return f"cannot combine with previous '{first}' declaration specifier"
+    if kinds and kinds[0] != "int" and ("short" in words or "long" in words):
+        size = "short" if "short" in words else "long"
+        if (size, kinds[0]) != ("long", "double"):
+            return f"'{size} {kinds[0]}' is invalid"
     if kinds and kinds[0] in ("float", "half", "double") and {"signed", "unsigned"} & set(words):
         return f"'{kinds[0]}' cannot be signed or unsigned"
     return None

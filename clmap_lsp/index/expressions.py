@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 
-from clmap_lsp.index.compatible import Value, binary_type, truth_of
+from clmap_lsp.index.compatible import Value, binary_type, choice_fault, truth_of
 from clmap_lsp.index.cursor import (
     MAX_DEPTH,
     SyntaxFaultError,
 )
 from clmap_lsp.index.model import (
+    CALLABLE,
     Edit,
     Expected,
     Fix,
@@ -83,12 +84,23 @@ class ExpressionParser(PostfixParser, ABC):
         self._check_writable(left, at)
         if operator == "=":
             self.check_conversion(left.type, right, "assigning to", at)
-        elif not isinstance(base_of(left.type), Pointer):
+        elif isinstance(base_of(left.type), Pointer):
+            self._check_moved(operator[:-1], at, left, right)
+        else:
             result = self._binary_result(operator[:-1], at, left, right)
             if operator not in ("<<=", ">>="):
                 result.start = right.start
                 self._check_fraction(left.type, result, right)
         return Value(unqualified(left.type), left.start)
+
+    def _check_moved(self, operator: str, at: int, pointer: Value, by: Value) -> None:
+        """Report what a pointer cannot be moved by."""
+        type_, fault = binary_type(operator, pointer, by)
+        if fault is None and isinstance(base_of(decayed(by.type)), Pointer):
+            given = f"assigning to '{spelled(pointer.type)}' from '{spelled(type_)}'"
+            fault = f"incompatible integer to pointer conversion {given}"
+        if fault is not None:
+            self.issue("invalid-operands", fault, token=at)
 
     def conditional(self) -> Value:
         """Read `a ? b : c` and what binds tighter. Raises: SyntaxFaultError."""
@@ -114,6 +126,8 @@ class ExpressionParser(PostfixParser, ABC):
             self.issue("syntax-error", "expected ':'", fix=fix, notes=notes)
             raise SyntaxFaultError
         right = self.conditional()
+        if (fault := choice_fault(left, right)) is not None:
+            self.issue("invalid-operands", fault, token=opened)
         constant = None
         if condition.constant is not None:
             constant = left.constant if condition.constant else right.constant
@@ -184,7 +198,16 @@ class ExpressionParser(PostfixParser, ABC):
         if text == "__extension__":
             self.at += 1
             return self.unary()
-        return self.postfix(self.primary())
+        return self.postfix(self._no_designator(self.primary()))
+
+    def _no_designator(self, value: Value) -> Value:
+        """Report a function that is named and not called: OpenCL C has no pointers to functions."""
+        callee = value.callee
+        is_function = isinstance(callee, str) or (callee is not None and callee.kind in CALLABLE)
+        if is_function and self.text != "(" and not self.is_cpp:
+            self.issue("wrong-type", "taking address of function is not allowed", token=value.start)
+            return Value(UNKNOWN, value.start)
+        return value
 
     def _prefixed(self, operator: str) -> Value:
         at = self.at

@@ -174,7 +174,7 @@ class OperandParser(Checks, ABC):
             if self.text == "(":
                 return Value(UNKNOWN, at, callee=name)
             self.use_builtin(at)
-            return Value(UNKNOWN, at)
+            return Value(UNKNOWN, at, callee=name)
         constant = constants().get(name)
         if constant is not None:
             self.use_builtin(at, type_=constant.type)

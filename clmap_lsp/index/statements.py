@@ -44,8 +44,11 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.preprocess import PRAGMA
 from clmap_lsp.source.types import AddressSpace, OpaqueType, ScalarType
 
+_LOOPS = frozenset({"for", "while", "do", "__attribute__", "__attribute"})
+_UNROLLS = (f"{PRAGMA} unroll", f"{PRAGMA} nounroll")
 _JUMPS = frozenset({"return", "break", "continue", "goto"})
 _PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT})
 
@@ -106,9 +109,7 @@ class UnitParser(PieceParser):
         if not self.text or self.accept(";"):
             return
         if self.text == "_Static_assert":
-            self.at += 1
-            self.skip_brackets()
-            self.accept(";")
+            self._static_assertion()
             return
         if self.is_cpp and self.text in ("template", "namespace", "using", "class"):
             self.doubt()
@@ -375,6 +376,7 @@ class UnitParser(PieceParser):
             before = self.at
             self.skip_pragmas()
             if self.at > before:
+                self._check_unrolled(before)
                 continue
             is_target = self.text in ("case", "default") or self.texts[self.at + 1] == ":"
             if is_target:
@@ -400,6 +402,13 @@ class UnitParser(PieceParser):
             return True
         self.at += 1
         return ends
+
+    def _check_unrolled(self, first: int) -> None:
+        """Report what stands behind `#pragma unroll` and is no loop."""
+        is_unroll = any(it.startswith(_UNROLLS) for it in self.texts[first : self.at])
+        if is_unroll and self.text and self.text not in _LOOPS:
+            said = "expected a for, while, or do-while loop to follow '#pragma unroll'"
+            self.issue("wrong-pragma", said)
 
     def _end_of_line(self) -> int:
         end = self.at
@@ -797,8 +806,17 @@ class UnitParser(PieceParser):
         raise self.fail("expected expression")
 
     def _static_assertion(self) -> bool:
+        start, opened = self.at, self.at + 1
         self.at += 1
-        self.skip_brackets()
+        if self.accept("("):
+            held = self.constant_expression().constant
+            said = self.text if self.accept(",") else ""
+            while self.text[:1] == '"':
+                said = self.text.strip('"')
+                self.at += 1
+            self.expect(")", opened)
+            if held == 0:
+                self.issue("wrong-number", f"static assertion failed: {said}".rstrip(": "), token=start)
         self.accept(";")
         return False
 

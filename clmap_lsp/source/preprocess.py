@@ -488,7 +488,9 @@ class _Preprocessor:
             case "define":
                 self._define(directive, path)
             case "undef":
-                if len(directive.tokens) > 1:
+                if len(directive.tokens) < 2:
+                    self.problem("bad-directive", "macro name missing", _span_of(directive, path))
+                else:
                     self.note_macros(directive.tokens[1:2])
                     self._record(directive.tokens[1].text, None)
             case "include" | "include_next" | "import":
@@ -504,9 +506,7 @@ class _Preprocessor:
             case name if name.isdecimal():
                 pass
             case name:
-                self.problem(
-                    "bad-directive", f"`#{name}` is no directive", _span_of(directive, path), Severity.WARNING
-                )
+                self.problem("bad-directive", f"`#{name}` is no directive", _span_of(directive, path))
 
     def _define(self, directive: Directive, path: str) -> None:
         macro = directive.meaning
@@ -590,7 +590,7 @@ class _Preprocessor:
                 "bad-condition",
                 f"cannot evaluate `#{directive.name}`: {bad}; taken as false",
                 _span_of(directive, path),
-                Severity.WARNING,
+                Severity.ERROR if _is_wrong_anyway(error, expanded) else Severity.WARNING,
             )
             return False
         for token in unknown:
@@ -799,6 +799,13 @@ class _FileReader:
 
 
 _CONDITIONALS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"})
+
+
+def _is_wrong_anyway(error: Exception, words: list[Token]) -> bool:
+    """Tell whether a condition is wrong whatever the host defines: no name is in it."""
+    if not isinstance(error, BadConditionError) or isinstance(error, DivisionByZeroError):
+        return False
+    return not any(is_name(it.text) for it in words)
 
 
 def _defined(directive: Directive) -> Macro | str:

@@ -28,7 +28,14 @@ KINDS = (
     "typed",
     [
         *("flo", "float", "float t", "float tmp", "float tmp =", "float tmp = get_global_id(0)"),
-        *("struct s { int a; }", "__constant int a = 3 +", "__constant float x[] = {1, 2}", "EXPORT", "float a, b", "int n = tu"),
+        *(
+            "struct s { int a; }",
+            "__constant int a = 3 +",
+            "__constant float x[] = {1, 2}",
+            "EXPORT",
+            "float a, b",
+            "int n = tu",
+        ),
     ],
 )
 def test_what_follows_is_what_it_was(typed: str) -> None:
@@ -67,7 +74,6 @@ def test_each_kind_of_declaration_begins_anew(typed: str, following: str) -> Non
         "__constant int table[] = {\n    1,\n    sizeof(\n    int)\n};",
         "__constant float table[] =\n{ 1, 2 };\nfloat f(int i) { return table[i]; }",
         "float\n*f(float *a) { return a; }",
-        "extern int a;\nint unsigned\nb();",
     ],
 )
 def test_declarations_of_several_lines_stay_whole(text: str) -> None:
