@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from functools import partial
@@ -37,6 +39,8 @@ INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
+SHUTDOWN_S = 10.0
+"""Seconds after which a server that was told to exit does so whatever its `shutdown` waits for."""
 
 
 class ClmapProtocol(LanguageServerProtocol):
@@ -46,6 +50,7 @@ class ClmapProtocol(LanguageServerProtocol):
         self.documents = Documents()
         self.exit_code: int | None = None
         self._initialize_seen = False
+        self._shutdown_asked = False
         self.on_asked: list[Callable[[str], None]] = []
         """Called with the URI of the document that a request is about, before the request is handled."""
         self.client_process: int | None = None
@@ -166,6 +171,7 @@ class ClmapProtocol(LanguageServerProtocol):
             if is_request:
                 self.refuse(_id(data), NOT_INITIALIZED, "the server is not initialized yet")
             return False
+        self._shutdown_asked |= is_request and method == lsp.SHUTDOWN
         return True
 
     def _is_answer(self, data: dict[str, Any]) -> bool:
@@ -205,9 +211,15 @@ class ClmapProtocol(LanguageServerProtocol):
     @lsp_method(lsp.EXIT)
     def lsp_exit(self, *args: Any) -> Generator[Any, Any, None]:
         """Note the exit code; the serving loop ends with it."""
-        self.exit_code = 0 if self._shutdown else 1
+        self.exit_code = 0 if self._shutdown or self._shutdown_asked else 1
         if (handler := self.fm.features.get(lsp.EXIT)) is not None:
             yield handler, args, None
+
+    async def shut_down(self) -> None:
+        """Wait until a `shutdown` is done and answered that `exit` has followed at once; not for long."""
+        end = time.monotonic() + SHUTDOWN_S
+        while self._shutdown_asked and not self._shutdown and time.monotonic() < end:
+            await asyncio.sleep(0.01)
 
     # ----------------------------------------------------------------------------------------- documents
 

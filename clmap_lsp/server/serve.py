@@ -141,6 +141,7 @@ async def _talk(protocol: ClmapProtocol, bodies: AsyncIterator[bytes | Garbage])
             continue
         protocol.receive(body)
         if protocol.exit_code is not None:
+            await protocol.shut_down()
             return protocol.exit_code
     return 1
 

@@ -27,6 +27,16 @@ def test_shutdown_then_exit_ends_with_0():
         assert client.wait() == 0
 
 
+def test_exit_that_follows_shutdown_at_once_waits_for_its_answer():
+    with RawClient() as client:
+        client.initialize()
+        client.send({"id": 9, "method": "shutdown"})
+        client.notify("exit")
+        answer = next(it for it in iter(client.receive, None) if it.get("id") == 9)
+        assert answer["result"] is None
+        assert client.wait() == 0
+
+
 def test_exit_without_shutdown_ends_with_1():
     with RawClient(start=True) as client:
         client.initialize()
