@@ -8,7 +8,7 @@ export async function useChecker(page) {
   const wrong = [];
   await page.locator("#clmap-demo textarea").waitFor();
   await page.getByRole("button", { name: "Check" }).click();
-  await page.locator("#clmap-demo .findings li").first().waitFor({ timeout: 120_000 });
+  await page.locator("#clmap-demo .findings li").first().waitFor();
   const expect = async (locator, least, what) => {
     const found = await page.locator(locator).count();
     if (found < least) wrong.push(`/try/: ${found} ${what}, where there are at least ${least}`);
@@ -41,7 +41,7 @@ async function strangeTexts(page) {
   for (const [name, text] of Object.entries(STRANGE)) {
     await page.locator("#clmap-demo textarea").fill(text);
     await page.getByRole("button", { name: "Check" }).click();
-    await page.locator("#clmap-demo .status", { hasText: /^Checked in/ }).waitFor({ timeout: 300_000 })
+    await page.locator("#clmap-demo .status", { hasText: /^Checked in/ }).waitFor()
       .catch(() => wrong.push(`/try/: no answer to ${name}`));
     const injected = await page.locator("#clmap-demo .results :is(img, script, iframe, [onerror])").count();
     if (injected) wrong.push(`/try/: ${name} becomes ${injected} elements of the page`);
@@ -63,7 +63,7 @@ async function stopping(page) {
   await page.locator("#clmap-demo .status", { hasText: "Stopped." }).waitFor();
   const left = await page.locator("#clmap-demo .results *").count();
   await page.getByRole("button", { name: "Check" }).click();
-  await page.locator("#clmap-demo .findings li").first().waitFor({ timeout: 120_000 });
+  await page.locator("#clmap-demo .findings li").first().waitFor();
   return left ? [`/try/: ${left} elements of an older answer are left after Stop`] : [];
 }
 
