@@ -20,9 +20,6 @@ for helpers in ("server", "fixes", "trust", "processes"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# As the command has it (`source.collector`); Python's own walk young syntax trees at every 700 objects.
-gc.set_threshold(50_000, 20, 50)
-
 settings.register_profile(
     "default",
     deadline=None,  # Machines differ; speed is measured in benchmarks/.
@@ -54,9 +51,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def what_other_modules_left_is_no_garbage_of_this_one() -> None:
-    """Keep the collector from walking what earlier modules left, again and again."""
+    """Keep the collector from walking what earlier modules left, again and again.
+
+    Within a module it is off: trees are freed by their last references, and to look for cycles in them took a
+    tenth of all time. Tests of cycles ask it themselves.
+    """
     gc.collect()
     gc.freeze()
+    gc.disable()
 
 
 @pytest.fixture(autouse=True, scope="session")
