@@ -26,7 +26,7 @@ _ZERO_OUTSIDE = frozenset(
 _MAX_TRIPS = 1 << 24
 _MAX_ROUNDS = 3
 """Walks of a loop until no turn carries a value out of what is known at its head."""
-_MAX_PROBED = 50_000
+MAX_PROBED = 50_000
 """Statements of a kernel that are walked to see what a turn does: each loop inside a loop doubles them."""
 
 
@@ -60,11 +60,18 @@ class Extents:
 
     end: dict[Variable, int] = field(default_factory=dict)
     unknown: set[Variable] = field(default_factory=set)
+    probed: int = 0
+    """Statements that were walked beforehand."""
 
 
-def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
-    """Return what a launch of `kernel` touches, buffer by buffer."""
+def find_extents(kernel: ir.Kernel, sizes: Sizes, most_probed: int = MAX_PROBED) -> Extents:
+    """Return what a launch of `kernel` touches, buffer by buffer.
+
+    Loops are walked beforehand to see what a turn does, `most_probed` statements in all; what the others
+    write is not known.
+    """
     walker = _Walker(sizes, members=find_members(kernel), followed=slice_of(kernel).variables)
+    walker.most_probed = most_probed
     env: dict[Variable, Value] = {}
     for parameter in kernel.parameters:
         if isinstance(parameter.type, PointerType):
@@ -72,6 +79,7 @@ def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
         elif parameter in sizes.scalars:
             env[parameter] = (sizes.scalars[parameter],) * 2
     walker.block(kernel.body, env)
+    walker.extents.probed = walker.probed[0]
     if has_labels(kernel.body):  # What jumps lead to was not followed with what holds there.
         of = slice_of(kernel)
         touched = (touch for it in ir.walk(kernel.body) for touch in ir.touches(it))
@@ -108,6 +116,7 @@ class _Walker(Forward[_Env]):
         self.is_probe = outer is not None
         self.probed: list[int] = [0] if outer is None else outer.probed
         """How many statements all probes have walked, in a list that they share."""
+        self.most_probed: int = MAX_PROBED if outer is None else outer.most_probed
         self.concerned: dict[int, tuple[ir.Statement, tuple[Variable, ...]]] = (
             {} if outer is None else outer.concerned
         )
@@ -197,7 +206,7 @@ class _Walker(Forward[_Env]):
     def loop(self, loop: ir.Loop, state: _Env) -> _Env | None:
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
         concerned = self._concerned(loop)
-        if self.probed[0] > _MAX_PROBED:
+        if self.probed[0] > self.most_probed:
             written = self._written(loop)
             state.update(dict.fromkeys((it for it in concerned if it in written), None))
             return self._walked(loop, state)[1]

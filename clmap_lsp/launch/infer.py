@@ -14,7 +14,7 @@ from dataclasses import field, replace
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.clues import TURNS, Clues, find_clues
-from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
+from clmap_lsp.launch.extents import MAX_PROBED, Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
 from clmap_lsp.launch.image import dimensions, texel_type
 from clmap_lsp.launch.image_windows import find_windows
@@ -57,6 +57,8 @@ _WINDOW = 2
 """What a window moves by that is as wide."""
 _RADIUS = 2
 """How far a window reaches to each side: 5 x 5 elements."""
+_MOST_PROBED, _LEAST_PROBED = 200_000, 2_000
+"""Statements that are walked to see what loops do: for all that is tried of a launch, and each time."""
 _MOST_BYTES = 256 << 20
 """Of the buffers that are inferred for a launch; the emulator takes 1 GiB by default."""
 _MOST_HALVINGS = 40
@@ -88,6 +90,8 @@ class Draft:
     """Known dimensions of a global size that is open otherwise, 0 for the others."""
     partly_local: tuple[int, ...] = ()
     guess: Guess = SMALL
+    probed: int = 0
+    """Statements that were walked to see what loops do (`extents.py`), for all that was tried."""
 
     def scalar(self, name: str) -> int | None:
         """Return an integer scalar that is known."""
@@ -415,13 +419,13 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
         *(it for inside in find_members(kernel).of.values() for it in inside.values()),
     ]
     scalars = {it: value for it in numbers if (value := draft.scalar(it.name)) is not None}
-    extents = find_extents(kernel, _sizes(draft, scalars, {}))
+    extents = _extents(kernel, draft, scalars, {})
     counts = {it: _count(it, extents, draft) for it in open_}
     loaded: dict[Variable, Interval] = {
         it: (0, max(counts.get(it, _given_count(draft, it.name)) - 1, 0)) for it in clues.gathered
     }
     if loaded:  # What indices read from tables reach is known once the tables' contents are chosen.
-        extents = find_extents(kernel, _sizes(draft, scalars, loaded))
+        extents = _extents(kernel, draft, scalars, loaded)
         counts = {it: _count(it, extents, draft) for it in open_}
     for parameter in open_:
         draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
@@ -564,7 +568,7 @@ def _overrun(
     arrays: frozenset[Variable] | None = None,
 ) -> bool:
     """Tell whether a launch may leave an array that the kernel declares: one of some, or any."""
-    end = find_extents(kernel, _sizes(draft, scalars, {})).end
+    end = _extents(kernel, draft, scalars, {}).end
     return any(
         it.is_object and (arrays is None or it in arrays) and reached > it.type.size
         for it, reached in end.items()
@@ -587,8 +591,16 @@ def _images(kernel: ir.Kernel, draft: Draft) -> None:
         draft.inferred.add(parameter.name)
 
 
-def _sizes(draft: Draft, scalars: Mapping[Variable, int], loaded: Mapping[Variable, Interval]) -> Sizes:
-    return Sizes(draft.global_size, draft.local_size, scalars, draft.global_offset, loaded)
+def _extents(
+    kernel: ir.Kernel, draft: Draft, scalars: Mapping[Variable, int], loaded: Mapping[Variable, Interval]
+) -> Extents:
+    """Return what a launch touches; less closely in long kernels for which much was tried already."""
+    most = min(max(_MOST_PROBED - draft.probed, _LEAST_PROBED), MAX_PROBED)
+    found = find_extents(
+        kernel, Sizes(draft.global_size, draft.local_size, scalars, draft.global_offset, loaded), most
+    )
+    draft.probed += found.probed
+    return found
 
 
 def _given_count(draft: Draft, name: str) -> int:
