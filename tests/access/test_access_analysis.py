@@ -328,7 +328,11 @@ def test_async_copies_of_planes_run_over_planes_lines_and_elements() -> None:
     load = access_of(source, "A")
     assert load.cooperative
     assert load.index_text == "plane*N*N + (line + 1)*N + element"
-    assert [(it.name, str(it.trip)) for it in load.loops] == [("plane", "2"), ("line", "4"), ("element", "8")]
+    assert [(it.name, str(it.trip)) for it in load.loops] == [
+        ("plane", "<2>"),
+        ("line", "<4>"),
+        ("element", "<8>"),
+    ]
     store, _ = accesses_of(source, "t")
     assert (store.direction, store.index_text) == (Direction.STORE, "plane*36 + line*9 + element + 3")
 
