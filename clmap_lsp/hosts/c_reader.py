@@ -52,7 +52,7 @@ from clmap_lsp.hosts.tree import (
     Switch,
     Unary,
 )
-from clmap_lsp.hosts.values import bounded, is_whole
+from clmap_lsp.hosts.values import bounded, is_vector, is_whole, size_of
 from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -624,6 +624,10 @@ class _Reader(TreeReader):
         if kind is not None and kind.type in ("primitive_type", "sized_type_specifier", "type_descriptor"):
             return items
         inner = items.items if isinstance(items, Items) else (items,)
+        if is_vector(name):
+            return Items(inner)
+        if size_of(name) is not None and len(inner) < 2:  # `(cl_float){2}`
+            return Cast(name, inner[0] if inner else Num(0))
         if name in LISTS:  # `vector<int>{2, 3}` has two elements, `vector<int>(2, 3)` has two threes.
             inner = (Items(inner),)
         return Call(Name(name), inner, {}, _template(kind), node.start_point.row + 1, short_text(node))

@@ -366,7 +366,8 @@ class _Runs:
             return False
         reached = {it.row for it in self.raised if it.path == function.path}
         reached |= {row for path, row in self.sized if path == function.path}
-        return function.path.endswith(".py") or rows_of(function, self._names(function.path)) <= reached
+        names = self._names(function.path) - self.project.library_launchers(function.path)
+        return function.path.endswith(".py") or rows_of(function, names) <= reached
 
     def _make_kernels(self) -> None:
         """Run what makes the kernels that launches take out of fields which no run filled before them."""
@@ -453,7 +454,7 @@ class _Runs:
         if path not in self.launching:
             file = self.project.file(path)
             macros = file.macros.values() if file is not None else ()
-            names = set(_LAUNCHING | self.project.wrappers.keys())
+            names = set(_LAUNCHING | self.project.wrappers.keys() | self.project.library_launchers(path))
             for _ in range(3):  # Macros that use others.
                 names |= {it.name for it in macros if it.parameters and names & set(_WORDS.findall(it.body))}
             self.launching[path] = frozenset(names)

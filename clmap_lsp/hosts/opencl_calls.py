@@ -35,6 +35,7 @@ from clmap_lsp.hosts.values import (
     is_handle,
     is_kernel,
     is_program,
+    is_vector,
     joined,
     name_of,
     text_of,
@@ -368,6 +369,9 @@ def _pointed(interpreter: Interpreter, size: Value, pointer: Value) -> Value:
     if isinstance(pointer, Null) or pointer == Number(0):
         return LocalMemory(size)
     if isinstance(pointer, Pointer) and not is_handle(pointer, "b"):
+        if is_vector(interpreter.types.get(pointer.place, "")):
+            lanes = (interpreter.known.get(f"{pointer.place}[{i}]") for i in range(16))
+            return Sizes(tuple(it for it in lanes if it is not None))
         return interpreter.read(pointer.place) if not pointer.moved else RunTime("?")
     return pointer
 
@@ -717,6 +721,8 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         return handle
     if _launches(interpreter, call, name, arguments):
         return RunTime("event")
+    if _launched_by_library(interpreter, call, name, arguments):
+        return RunTime("event")
     if "kernel" in name.lower():
         found = kernel_by_name(interpreter, call, arguments)
         if found is not None:
@@ -809,6 +815,33 @@ def _changed_in_place(interpreter: Interpreter, call: Call, name: str, values: l
     if name in ("exec", "execfile"):
         for place in list(interpreter.store or ()):
             interpreter.open_at(place)
+
+
+_RUNS = re.compile(r"run|launch|enqueue|exec|dispatch|invoke", re.IGNORECASE)
+"""What functions of libraries are called that launch a kernel."""
+
+
+def _launched_by_library(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> bool:
+    """Note what `run(queue, "kernel", 2, global, local, n, buffer)` launches, of a library that is not here.
+
+    It tells a launch by its parts: a kernel of the project by name, then how many dimensions there are, an
+    array of as many sizes, another one or NULL, and as many arguments as the kernel has parameters.
+    """
+    if not _RUNS.search(name) or interpreter.path.endswith(".py"):
+        return False
+    for at, value in enumerate(values[:-3]):
+        kernel = interpreter.text(value)
+        known = interpreter.project.kernels.get(kernel.plain or "", ()) if kernel is not None else ()
+        count, whole, local = values[at + 1 : at + 4]
+        dimensions = _dimensions(count)
+        is_array = isinstance(whole, Pointer) and whole.place in interpreter.arrays
+        given = values[at + 4 :]
+        fits = any(len(it.kernel.parameters) == len(given) for it in known)
+        if kernel is not None and fits and is_array and dimensions and isinstance(local, Null | Pointer):
+            made = kernel_of(interpreter, call, Null(), kernel)
+            launch(interpreter, call, made, None, (whole, local), dimensions=dimensions, arguments=given)
+            return True
+    return False
 
 
 def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[Value]) -> bool:

@@ -60,8 +60,22 @@ _LAUNCH = re.compile(
     r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
     r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]{0,200}\bpyopencl\b|\bfrom\s+pyopencl\b"
     r"|\b(?:ktt|cltune)::Tuner\b"
+    r"|\b\w{0,40}(?:[rR]un|[lL]aunch|[eE]nqueue|[eE]xec)\w{0,40}\((?:\w{1,40},\s*)?\"\w{1,80}\",\s*[123],"
 )
-_HINTS = ("ktt::", "cltune::", "nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
+_BY_LIBRARY = re.compile(r'\b(\w{1,80})\((?:\w{1,40},\s*)?"\w{1,80}",\s*[123],')
+"""`run(queue, "kernel", 2, …)`: of a library that launches what it is given the name of."""
+_HINTS = (
+    '", 1,',
+    '", 2,',
+    '", 3,',
+    "ktt::",
+    "cltune::",
+    "nqueue",
+    "NDRange",
+    "KernelFunctor",
+    "make_kernel",
+    "pyopencl",
+)
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
 _NAMESPACES = re.compile(r"\bnamespace\s+(?:\w+::)*(\w+)\s*\{")
 _CLASSES = re.compile(r"\b(?:class|struct|union)\s+(\w+)")
@@ -288,6 +302,11 @@ class HostProject:
         if known is None or known[0] is not text:
             known = self._launching[path] = text, self._launches(text)
         return known[1]
+
+    def library_launchers(self, path: str) -> frozenset[str]:
+        """Return the functions of a file that perhaps launch a kernel which they are given the name of."""
+        text = self.text(path) or ""
+        return frozenset(_BY_LIBRARY.findall(text)) if any(it in text for it in _HINTS[:3]) else frozenset()
 
     def _launches(self, text: str) -> bool:
         """Tell whether a text has words in it that launch; most have none of which those are made."""

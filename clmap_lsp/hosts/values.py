@@ -669,6 +669,23 @@ SIZES_OF = {
 """Bytes of host types, on 64-bit Unix and as OpenCL's headers define them."""
 
 
+_VECTOR = re.compile(r"(?:cl_)?(?:u?(?:char|short|int|long)|float|double|half)(?:2|3|4|8|16)")
+_LANES = re.compile(r"s([0-9a-fA-F])|([xyzw])")
+
+
+def is_vector(type_name: str) -> bool:
+    """Tell whether a host type is one of OpenCL's vectors."""
+    return _VECTOR.fullmatch(type_name.removeprefix("const ").strip()) is not None
+
+
+def lane_of(name: str) -> int | None:
+    """Return which component of a vector `x` or `s0` means."""
+    match = _LANES.fullmatch(name)
+    if match is None:
+        return None
+    return int(match[1], 16) if match[1] else "xyzw".index(match[2])
+
+
 def size_of(type_name: str) -> int | None:
     """Return the size in bytes of a host type, if it is one that every compiler agrees on."""
     words = [it for it in type_name.replace("*", " * ").split() if it not in _IGNORED and it != "struct"]

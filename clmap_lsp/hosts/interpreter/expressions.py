@@ -57,6 +57,7 @@ from clmap_lsp.hosts.values import (
     is_handle,
     is_program,
     joined,
+    lane_of,
     name_of,
     negated,
     size_of,
@@ -118,7 +119,7 @@ class Expressions(Objects):
             case AddressOf(operand):
                 place = self.place(operand)
                 if place is None:
-                    return RunTime(f"&{text_of(self.value(operand))}")
+                    return self._address_of(self.value(operand), operand)
                 held = self.store.get(place) if self.store is not None else None
                 if place.endswith("[0]") and place[:-3] in self.arrays:
                     return Pointer(place[:-3])
@@ -169,6 +170,18 @@ class Expressions(Objects):
                 return (
                     last if text and len(parts) == 2 and "," in text else RunTime(" ".join(text.split())[:72])
                 )
+
+    def _address_of(self, value: Value, operand: Expr) -> Value:
+        """Return the address of a value that stands nowhere: C's `&(cl_float){width}` makes a place."""
+        if isinstance(value, Sizes) and len(value.items) == 1 and isinstance(operand, Items):
+            value = value.items[0]
+        if not isinstance(operand, Cast | Items) or not isinstance(value, Number | RunTime):
+            return RunTime(f"&{text_of(value)}")
+        if self.store is None:
+            return RunTime("&")
+        place = f"{self.fresh_memory()}literal"
+        self.store[place] = value
+        return Pointer(place)
 
     def defaults_of(self, function: Function) -> dict[str, Value]:
         """Return what parameters of a function of Python are without an argument, as of now."""
@@ -477,6 +490,9 @@ class Expressions(Objects):
             if made is not None:
                 return made
             return self.read(place)
+        lane = lane_of(name)
+        if isinstance(value, Sizes) and lane is not None and lane < len(value.items):
+            return value.items[lane]
         place_ = self.place(whole)
         if place_ is not None and not isinstance(value, (Sizes, ArrayValue, Text)):
             known = self.store.read(place_) if self.store is not None else None

@@ -19,8 +19,10 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     is_handle,
+    is_vector,
     is_whole,
     kept_name,
+    lane_of,
     name_of,
     size_of,
     text_of,
@@ -235,7 +237,7 @@ class Names(State):
                 return f"{inner}[{where}]"
             case Member(base, name):
                 inner = self._base(base)
-                return f"{inner}.{name}" if inner is not None else None
+                return self._component(inner, name) if inner is not None else None
             case Dereference(operand):
                 target = self.value(operand)
                 return target.place if isinstance(target, Pointer) else None
@@ -243,6 +245,13 @@ class Names(State):
                 return self.place(operand)
             case _:
                 return None
+
+    def _component(self, place: str, name: str) -> str:
+        """Return the place of a field, or of a component of a vector: `size.x` is `size.s[0]`."""
+        if is_vector(self.types.get(place, "")):
+            lane = lane_of(name)
+            return place if name == "s" else f"{place}[{lane}]" if lane is not None else f"{place}.{name}"
+        return f"{place}.{name}"
 
     def _array(self, expression: Expr) -> str | None:
         """Return the place whose elements are meant: of an array of kernels, not that of its first."""

@@ -38,6 +38,7 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     is_nameless,
+    is_vector,
     name_of,
     size_of,
 )
@@ -191,6 +192,10 @@ class Objects(Names):
             made = self.answer("new " + declare.type, call, given)
             if made is not None:
                 self.put(place, made)
+            return
+        if arguments and not declare.is_pointer and is_vector(declare.type):
+            inner = arguments[0] if len(arguments) == 1 else None
+            self._fill(place, inner if isinstance(inner, Items) else Items(tuple(arguments)))
             return
         cls = None if declare.is_pointer else self.project.class_named(declare.type, self.path)
         if cls is not None:
