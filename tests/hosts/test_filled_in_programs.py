@@ -10,6 +10,8 @@ import pytest
 
 from clmap_lsp.cli import main
 from clmap_lsp.hosts.kernels import kernels_in
+from clmap_lsp.hosts.launches import launches_of
+from clmap_lsp.workbench.hosts import project_of
 
 KERNEL = "__kernel void fill(__global float a[N], int n) { a[get_global_id(0)] = n + SCALE; }\n"
 
@@ -126,3 +128,21 @@ int main() {
         ("one", [16]),
         ("two", [32]),
     ]
+
+
+def test_an_expression_that_a_template_is_given_is_no_number_to_guess(tmp_path: Path) -> None:
+    (tmp_path / "plans.py").write_text(
+        '''\
+import pyopencl as cl
+from mako.template import Template
+
+def run(queue, buffer):
+    text = """
+    __kernel void fill(__global float *a, __constant int *pitch) { a[get_global_id(0) * ${stride}] = 1; }
+    """
+    text = Template(text).render(stride="pitch[3]", scale="{", other=queue)
+    cl.Program(queue.context, text).build().fill(queue, (64,), None, buffer)
+'''
+    )
+    (launch,) = launches_of(project_of(str(tmp_path))).launches
+    assert dict(launch.defines) == {"stride": "pitch[3]"}

@@ -76,8 +76,8 @@ _MAX_ITEMS = 256
 """Items of a list that are told apart."""
 
 
-_PRINTED = re.compile(r"-?[\w.]{1,64}")
-"""What one word of a kernel may be: a number, a type, a name."""
+_PRINTED = re.compile(r"-?[\w.]{1,64}|[\w.\[\]()+*/ -]{1,100}")
+"""What may stand for a name in a kernel: a number, a type, a name, an expression of these."""
 
 
 def _not_null(value: Value) -> Value:
