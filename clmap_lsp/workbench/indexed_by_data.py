@@ -14,18 +14,23 @@ from collections.abc import Collection, Iterator, Sequence
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import (
+    Assign,
+    Atomic,
     Binary,
     BinaryOp,
     Block,
     Constant,
+    Convert,
     Declare,
     Expression,
     ImageRead,
     ImageWrite,
     Kernel,
+    Load,
     ObjectAddress,
     Read,
     Statement,
+    Store,
     Variable,
     blocks,
     expressions,
@@ -41,6 +46,9 @@ Place = tuple[str, int]
 """File and offset at which an access begins."""
 
 _DIVIDING = frozenset((BinaryOp.DIV, BinaryOp.REM))
+_SCALING = frozenset((BinaryOp.MUL, BinaryOp.DIV, BinaryOp.REM))
+_MOST_HOPS = 3
+"""Variables between what is read and what is stored."""
 _MOST_PASSES = 12
 """Each carries data one assignment further up a loop's body; what is not reached by then is not said."""
 
@@ -51,7 +59,7 @@ class Indexed:
 
     argument: str
     adds: bool
-    """The kernel both reads and writes at that address, as `bins[code]++` does."""
+    """The kernel adds to what is at that address, as `bins[code]++` does."""
 
 
 @dataclass(slots=True)
@@ -91,7 +99,7 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
         if (name := _data_of(address, flow)) is not None
     ]
     reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
-    both = reads & writes
+    both = {it for it in reads & writes if it in _added_to(kernel)}
     return {place: Indexed(name, key in both) for place, name, key, _ in found}
 
 
@@ -123,6 +131,40 @@ def _root(address: Expression) -> Variable | None:
             case _:
                 pass
     return None
+
+
+def _added_to(kernel: Kernel) -> set[tuple[object, ...]]:
+    """Return the addresses at which what was read there is stored again, changed but not scaled.
+
+    A sum, a maximum or a list that grows does so; a sweep that computes the next value of a cell does not.
+    """
+    loads: dict[Variable, tuple[object, ...]] = {}
+    values: dict[Variable, list[Expression]] = {}
+    stores: list[Store] = []
+    for it in walk(kernel.body):
+        match it:
+            case Load(variable=variable, pointer=pointer):
+                loads[variable] = _key(pointer)
+            case Assign(variable=variable, value=value):
+                values.setdefault(variable, []).append(value)
+            case Store():
+                stores.append(it)
+
+    def adds(value: Expression, key: tuple[object, ...], hops: int) -> bool:
+        match value:
+            case Binary(op=op) if op in _SCALING:
+                return False
+            case Binary(left=left, right=right):
+                return adds(left, key, hops) or adds(right, key, hops)
+            case Convert(operand=operand):
+                return adds(operand, key, hops)
+        read = [it.variable for it in nodes(value) if isinstance(it, Read)]
+        if any(loads.get(it) == key for it in read):
+            return True
+        return hops > 0 and any(adds(each, key, hops - 1) for it in read for each in values.get(it, ())[:4])
+
+    keys = {_key(it.pointer) for it in walk(kernel.body) if isinstance(it, Atomic)}
+    return keys | {key for it in stores if adds(it.value, key := _key(it.pointer), _MOST_HOPS)}
 
 
 def _followed(kernel: Kernel, arguments: Collection[str]) -> _Flow:

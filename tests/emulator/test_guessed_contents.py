@@ -144,3 +144,27 @@ def test_division_by_what_a_guessed_buffer_holds_says_so() -> None:
     divisions = [it for it in faults if it.kind is FaultKind.DIVISION_BY_ZERO]
     assert [it.grounds for it in divisions if "info" not in it.detail] == [Grounds.KNOWN]
     assert all(it.grounds is Grounds.CONTENTS for it in divisions if "info" in it.detail)
+
+
+SWEEP = """
+__kernel void k(__global const int *cells, __global const float *gain, __global float *flux) {
+    int i = cells[get_global_id(0)];
+    float value = 2 * flux[i] - gain[0];
+    flux[i] = value * gain[1];
+}
+"""
+SUM_OVER_A_VARIABLE = """
+__kernel void k(__global const int *cells, __global float *flux) {
+    int i = cells[get_global_id(0)];
+    float value = flux[i];
+    value += get_global_id(0);
+    flux[i] = value;
+}
+"""
+
+
+def test_a_sweep_over_cells_that_a_buffer_lists_adds_nothing_to_them() -> None:
+    races = [it for it in _emulated(SWEEP).faults if it.kind is FaultKind.DATA_RACE]
+    assert races and all(it.grounds is Grounds.CONTENTS for it in races)
+    sums = [it for it in _emulated(SUM_OVER_A_VARIABLE).faults if it.kind is FaultKind.DATA_RACE]
+    assert sums and all(it.grounds is not Grounds.CONTENTS for it in sums)
