@@ -9,7 +9,7 @@ happens on a launch and with macros that somebody gave.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -21,13 +21,14 @@ from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
-from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by, scattered
+from clmap_lsp.source.types import PointerType, ScalarType
+from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by, marks_in, scattered
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
-    from clmap_lsp.source.ir import Guess, Kernel
+    from clmap_lsp.source.ir import Guess, Kernel, Variable
     from clmap_lsp.source.span import Span
 
 _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKind.WRITE_TO_CONSTANT})
@@ -74,11 +75,24 @@ def with_grounds(
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
-    shown: dict[str, list[frozenset[object]]] = {}
     others: list[tuple[str, Callable[[], EmulationResult | None]]] = [
         (it, partial(run, other)) for it, other in _others(kernel, launch)
     ]
     others += [(it, partial(run_defined, macros)) for it, macros in _other_macros(kernel, launch)]
+    shown = _shown(others)
+    judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
+    reads = [it for it in asked if it.kind is FaultKind.UNINITIALISED_READ]
+    marked = _shown([(it, partial(run, other)) for it, other in _marked(kernel, launch)] if reads else [])
+    for it in reads:
+        judged[id(it)] = _of_marks(_key(it), judged[id(it)], marked)
+    return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
+
+
+def _shown(
+    others: Iterable[tuple[str, Callable[[], EmulationResult | None]]],
+) -> dict[str, list[frozenset[object]]]:
+    """Return the faults of other runs, by the guess that each takes the place of."""
+    shown: dict[str, list[frozenset[object]]] = {}
     for instead_of, run_again in others:
         try:
             again = run_again()
@@ -88,8 +102,15 @@ def with_grounds(
             shown.setdefault(instead_of, []).append(
                 frozenset(key for it in again.faults for key in _keys(it))
             )
-    judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
-    return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
+    return shown
+
+
+def _of_marks(key: object, fault: Fault, marked: dict[str, list[frozenset[object]]]) -> Fault:
+    """Return a read before any write that says so if it is none where buffers say that nothing is there."""
+    missing = [guess for guess, runs in marked.items() if any(key not in it for it in runs)]
+    if not missing or fault.grounds is Grounds.CONTENTS:
+        return fault
+    return replace(fault, grounds=Grounds.CONTENTS, detail=f"if {missing[0]} for it: {fault.detail}")
 
 
 def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
@@ -237,6 +258,30 @@ def _others(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
     if zeros := _guessed_zeros(launch):
         ones = {name: replace(it, fill=Fill.FORMULA, text="1") for name, it in zeros.items()}
         yield _holds_zeros(zeros), replace(launch, arguments={**launch.arguments, **ones})
+
+
+def _marked(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
+    """Yield the launch with buffers that hold what the kernel tells from all else, as -1 is no child.
+
+    Buffers of whole numbers that nobody gave hold it too: what leads from one place to the next ends there.
+    """
+    marks = marks_in(kernel, _guessed_contents(launch))
+    whole = {it.name for it in kernel.parameters if _points_to_whole_numbers(it)} if marks else set()
+    held: dict[str, BufferArgument] = {}
+    for name in sorted(_guessed_contents(launch) & (whole | marks.keys())):
+        argument = launch.arguments[name]
+        if isinstance(argument, BufferArgument):
+            mark = marks.get(name, next(iter(marks.values())))
+            held[name] = replace(argument, fill=Fill.FORMULA, text=str(mark))
+    if held:
+        listed = ", ".join(f"`{it}`" for it in list(held)[:3])
+        what = f"{listed} {'holds' if len(held) == 1 else 'hold'} what was guessed"
+        yield what, replace(launch, arguments={**launch.arguments, **held})
+
+
+def _points_to_whole_numbers(parameter: Variable) -> bool:
+    pointee = parameter.type.pointee if isinstance(parameter.type, PointerType) else None
+    return isinstance(pointee, ScalarType) and not pointee.is_float
 
 
 def _holds_zeros(buffers: dict[str, BufferArgument]) -> str:

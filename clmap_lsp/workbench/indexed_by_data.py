@@ -19,6 +19,8 @@ from clmap_lsp.source.ir import (
     Binary,
     BinaryOp,
     Block,
+    Compare,
+    CompareOp,
     Constant,
     Convert,
     Declare,
@@ -31,6 +33,8 @@ from clmap_lsp.source.ir import (
     Read,
     Statement,
     Store,
+    Unary,
+    UnaryOp,
     Variable,
     blocks,
     expressions,
@@ -87,6 +91,35 @@ def divided_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
         for it in divisions
         if (name := _data_of(it.right, flow)) is not None
     }
+
+
+def marks_in(kernel: Kernel, arguments: Collection[str]) -> dict[str, int]:
+    """Return for each argument the number that its contents are told from, as -1 for nothing."""
+    flow = _followed(kernel, arguments)
+    found: dict[str, int] = {}
+    for statement in walk(kernel.body):
+        for node in (each for it in expressions(statement) for each in nodes(it)):
+            if not isinstance(node, Compare) or node.op not in (CompareOp.EQ, CompareOp.NE):
+                continue
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                name, value = _data_of(one, flow), _whole(other)
+                if name is not None and value not in (None, 0, 1):
+                    found.setdefault(name, value or 0)
+    return found
+
+
+def _whole(expression: Expression) -> int | None:
+    """Return a whole number, as it is written with its sign."""
+    match expression:
+        case Constant(value=int() as value):
+            return value
+        case Convert(operand=operand):
+            return _whole(operand)
+        case Unary(op=UnaryOp.NEGATE, operand=operand):
+            value = _whole(operand)
+            return None if value is None else -value
+        case _:
+            return None
 
 
 def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexed]:

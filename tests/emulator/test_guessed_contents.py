@@ -163,3 +163,28 @@ def test_a_sweep_over_cells_that_a_buffer_lists_adds_nothing_to_them() -> None:
     sums = SWEEP.replace("value * 3", "value + 3").replace("2 * flux", "flux")
     races = [it for it in _emulated(sums).faults if it.kind is FaultKind.DATA_RACE]
     assert races and all(it.grounds is not Grounds.CONTENTS for it in races)
+
+
+NEAREST_IN_A_TREE = """
+__kernel void k(__global const int *leaf, __global const int *child, __global const float *at, __global float *out) {
+    int id = get_global_id(0), cell = 0;
+    float distance;
+    while (cell >= 0) {
+        if (leaf[cell] != -1) {
+            out[id] = distance + leaf[cell];
+            cell = -1;
+        } else {
+            cell = child[cell];
+            if (cell != -1) distance = at[cell];
+        }
+    }
+}
+"""
+
+
+def test_a_value_that_only_a_mark_in_a_buffer_leaves_out_is_no_warning() -> None:
+    reads = [it for it in _emulated(NEAREST_IN_A_TREE).faults if it.kind is FaultKind.UNINITIALISED_READ]
+    assert reads and all(it.grounds is Grounds.CONTENTS for it in reads)
+    always = NEAREST_IN_A_TREE.replace("if (leaf[cell] != -1)", "if (id < 3)")
+    reads = [it for it in _emulated(always).faults if it.kind is FaultKind.UNINITIALISED_READ]
+    assert reads and all(it.grounds is not Grounds.CONTENTS for it in reads)
