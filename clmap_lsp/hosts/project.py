@@ -203,6 +203,8 @@ class HostProject:
         """Make room for what runs of the program find out."""
         self.reaches: dict[tuple[str, int], bool] = {}
         """By file and row: whether OpenCL is called below a function."""
+        self.reads: dict[tuple[str, int], bool] = {}
+        """The same of what reads files."""
         self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
         """By the name of a field: the kernels that runs put into it."""
         self.programs_in_fields: dict[str, list[KeptProgram]] = {}
@@ -238,6 +240,7 @@ class HostProject:
             self._writes,
             self._ranked,
             self.reaches,
+            self.reads,
             self.too_long,
             self.filled_in,
             self.kernels_in_fields,
@@ -609,13 +612,9 @@ class HostProject:
         alias = (self.type_named(name, near) or "").removeprefix("struct ").strip()
         return self.class_named(alias, near) if alias.isidentifier() and alias != name else None
 
-    def is_virtual(self, owner: str, name: str, near: str, depth: int = 0) -> bool:
+    def is_virtual(self, owner: str, name: str, near: str) -> bool:
         """Tell whether a class of C++ or one of its bases says that a method is virtual."""
-        cls = self.class_named(owner, near) if depth < _MAX_BASES else None
-        if cls is None:
-            return False
-        bases = (it for it in cls.bases if it != owner)
-        return name in cls.virtual or any(self.is_virtual(it, name, near, depth + 1) for it in bases)
+        return any(True for _ in self._declaring(owner, name, near))
 
     def type_named(self, name: str, near: str) -> str | None:
         """Return what a `typedef` calls a name."""
@@ -767,16 +766,32 @@ class HostProject:
     def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
         """Return the functions that a name in a function may mean, whatever it is called on."""
         found = self.functions(name, function.path) or self._operators.get(name, [])
-        is_virtual = any(
-            it.owner and self.is_virtual(it.owner, name, it.path)
-            for it in (function, *found[:1])
-            if not _is_python(it.path)
-        )
-        if not is_virtual and (name != function.name or not function.owner):
+        methods = [it for it in (function, *found[:1]) if it.owner and not _is_python(it.path)]
+        declaring = {cls for it in methods for cls in self._declaring(it.owner, name, it.path)}
+        if not declaring and (name != function.name or not function.owner):
             return found
         # A method that calls the one of its name of another object, a function, or what overrides a method.
         others = [it for path in self.candidates(name, function.path) if (it := self.file(path)) is not None]
-        return [it for each in others for it in each.module.functions if it.name == name]
+        named = [it for each in others for it in each.module.functions if it.name == name]
+        if name == function.name and function.owner:
+            return named
+        overriding = [it for it in named if declaring & set(self._with_bases(it.owner, it.path))]
+        return [*found, *(it for it in overriding if it not in found)]
+
+    def _declaring(self, owner: str, name: str, near: str) -> Iterator[str]:
+        """Yield the classes of C++, one and its bases, that say that a method is virtual."""
+        for it in self._with_bases(owner, near):
+            cls = self.class_named(it, near)
+            if cls is not None and name in cls.virtual:
+                yield it
+
+    def _with_bases(self, owner: str, near: str, depth: int = 0) -> Iterator[str]:
+        """Yield a class and its bases."""
+        cls = self.class_named(owner, near) if owner and depth < _MAX_BASES else None
+        if cls is not None:
+            yield owner
+            for it in cls.bases:
+                yield from self._with_bases(it, near, depth + 1) if it != owner else ()
 
     def called_as(self, function: Function) -> frozenset[str]:
         """Return the names by which a function is called: for `operator()`, those of its class's objects.

@@ -116,8 +116,8 @@ def _whole(expression: Expression) -> int | None:
         case Convert(operand=operand):
             return _whole(operand)
         case Unary(op=UnaryOp.NEGATE, operand=operand):
-            value = _whole(operand)
-            return None if value is None else -value
+            written = _whole(operand)
+            return None if written is None else -written
         case _:
             return None
 

@@ -67,10 +67,13 @@ _BRIEF = 1_500
 _TELLING = frozenset(
     (
         *("enqueueNDRangeKernel", "EnqueueArgs", "setArg", "Program", "Kernel", "KernelFunctor"),
-        *("make_kernel", "build", "NDRange", "Buffer", "fopen", "ifstream", "fread"),
+        *("make_kernel", "build", "NDRange", "Buffer"),
         *("AddKernelDefinitionFromFile", "AddKernelDefinition", "AddParameter", "AddThreadModifier"),
     )
 )
+
+_READING = frozenset(("fopen", "ifstream", "fread"))
+"""What functions call that may give the text of a program."""
 
 _MAX_DEPTH = 24
 _MAX_BASES = 5
@@ -257,7 +260,7 @@ class Interpreter(Flow):
         function, this = self._target(call, callee, owner, values)
         if function is not None and self._reaches(function):
             return self._inlined(call, function, values, this)
-        if function is not None and self._is_short(function):
+        if function is not None and (self._is_short(function) or self._reads(function)):
             return self._briefly(call, function, values, this)
         if function is not None:
             self.skip(function, values, call.arguments)
@@ -341,6 +344,14 @@ class Interpreter(Flow):
         """Tell whether a function that calls no OpenCL is worth running."""
         key = (function.path, function.row)
         return key not in self.project.too_long and weight(function.body, _SHORT) < _SHORT
+
+    def _reads(self, function: Function) -> bool:
+        """Tell whether a function reads files, though it comes to no OpenCL, and ends soon."""
+        key = (function.path, function.row)
+        if key not in self.project.reads:
+            below = (function, *self.project.called_below(function))
+            self.project.reads[key] = any(_READING & called_names(it) for it in below)
+        return self.project.reads[key] and key not in self.project.too_long
 
     def _reaches(self, function: Function) -> bool:
         """Tell whether OpenCL is called in a function or below it."""
