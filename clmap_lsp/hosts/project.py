@@ -852,7 +852,8 @@ class HostProject:
                 if text is None:
                     total += 2  # Nobody knows: no value may be claimed to be the same in every run.
                 elif name in text:
-                    total += len(pattern.findall(text)) - len(declared.findall(text))
+                    lines = _lines_around(text, name)
+                    total += len(pattern.findall(lines)) - len(declared.findall(lines))
             self._writes[key] = total
         return self._writes[key]
 
@@ -1002,6 +1003,22 @@ def _is_own(declare: Declare, path: str) -> bool:
     """Tell whether a variable is seen in its own file alone: static ones, and constants of C++."""
     is_constant = declare.is_constant and not declare.is_pointer
     return declare.is_static or (is_constant and PurePath(path).suffix.lower() in _OWN_CONSTANTS)
+
+
+def _lines_around(text: str, word: str) -> str:
+    """Return the lines of a text in which a word stands, each with those before and behind it."""
+    pieces: list[str] = []
+    done, at = 0, text.find(word)
+    while at != -1:
+        start = text.rfind("\n", 0, max(text.rfind("\n", 0, at), 0)) + 1
+        stop = text.find("\n", text.find("\n", at) + 1) if text.find("\n", at) != -1 else -1
+        stop = stop if stop != -1 else len(text)
+        if start > done:
+            pieces.append("\n;\n")
+        pieces.append(text[max(start, done) : stop])
+        done = stop
+        at = text.find(word, done)
+    return "".join(pieces)
 
 
 def _is_python(path: str) -> bool:
