@@ -84,7 +84,7 @@ def with_grounds(
     reads = [it for it in asked if it.kind is FaultKind.UNINITIALISED_READ]
     marked = _shown([(it, partial(run, other)) for it, other in _marked(kernel, launch)] if reads else [])
     for it in reads:
-        judged[id(it)] = _of_marks(_key(it), judged[id(it)], marked)
+        judged[id(it)] = _of_marks(it, judged[id(it)], marked)
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
 
@@ -105,9 +105,9 @@ def _shown(
     return shown
 
 
-def _of_marks(key: object, fault: Fault, marked: dict[str, list[frozenset[object]]]) -> Fault:
+def _of_marks(met: Fault, fault: Fault, marked: dict[str, list[frozenset[object]]]) -> Fault:
     """Return a read before any write that says so if it is none where buffers say that nothing is there."""
-    missing = [guess for guess, runs in marked.items() if any(key not in it for it in runs)]
+    missing = [guess for guess, runs in marked.items() if any(it.isdisjoint(_keys(met)) for it in runs)]
     if not missing or fault.grounds is Grounds.CONTENTS:
         return fault
     return replace(fault, grounds=Grounds.CONTENTS, detail=f"if {missing[0]} for it: {fault.detail}")
