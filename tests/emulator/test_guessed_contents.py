@@ -166,7 +166,8 @@ def test_a_sweep_over_cells_that_a_buffer_lists_adds_nothing_to_them() -> None:
 
 
 NEAREST_IN_A_TREE = """
-__kernel void k(__global const int *leaf, __global const int *child, __global const float *at, __global float *out) {
+__kernel void k(__global const int *leaf, __global const int *child, __global const float *at,
+                __global float *out) {
     int id = get_global_id(0), cell = 0;
     float distance;
     while (cell >= 0) {
