@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -181,3 +183,29 @@ def test_comments_that_are_not_closed_take_no_time():
 def test_what_looks_like_a_comment_in_a_string_counts():
     assert _bare('a("/*"); b(1); /* x */ c("*/");') != _bare('a("/*"); b(2); /* y */ c("*/");')
     assert _bare('a("/*"); b(1); /* x */ c("*/");') == _bare('a("/*"); b(1); /* y */ c("*/");')
+
+
+@posix
+def test_wide_vectors_of_long_functions_are_refused_or_compiled_within_the_limit(repository: Path):
+    """Statements are few here, and what LLVM makes of sixteen lanes of each is not: they took 9 s."""
+    calls = ("pow(x, x)", "sin(x)", "atan2(x, x)", "erf(x)", "tgamma(x)")
+    body = "".join(f"x = {calls[number % 5]}; " for number in range(201))
+    kernel = f"__kernel void k(__global double16 *a) {{ double16 x = a[0]; {body}a[0] = x; }}\n"
+    (repository / "k.cl").write_text(f"// clmap: global=1 local=1 a=zeros(1)\n{kernel}")
+    before = os.times()
+    done = run(repository, "emulate", "k.cl")
+    after = os.times()
+    assert done.returncode in (0, 1, 2)
+    assert after.children_user - before.children_user < 20
+
+
+@posix
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_a_stream_that_is_closed_is_no_internal_error(repository: Path, stream: str):
+    (repository / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0) * 32] = 1; }\n")
+    words = [sys.executable, "-P", "-m", "clmap_lsp", "check", "k.cl"]
+    command = ["sh", "-c", f'exec "$@" {stream}>&-', "sh", *words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=120, check=False)
+    assert done.returncode in (0, 1, 2)
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "internal error" not in done.stderr + done.stdout

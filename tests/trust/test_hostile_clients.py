@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -272,3 +273,28 @@ def test_a_notification_with_an_id_has_an_answer(method: str):
         params = {"textDocument": {"textDocument": place["textDocument"]}, "workspace": {"files": []}}
         assert it.request(method, params.get(method.split("/", maxsplit=1)[0], {}))["result"] is None
         assert "result" in it.request("textDocument/hover", place)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices and pipes of POSIX")
+@pytest.mark.parametrize(
+    "contents", ["file:/dev/zero", "file:pipe", "formula(60000000,sin(i)*100)", "random(260000000)"]
+)
+def test_one_document_holds_up_no_other_in_a_workspace_that_is_not_trusted(tmp_path: Path, contents: str):
+    os.mkfifo(tmp_path / "pipe")
+    kernel = "__kernel void k(__global float *a, __global int *b) { a[b[get_global_id(0)] & 63] = 1; }\n"
+    options = {"rootUri": tmp_path.as_uri(), "initializationOptions": {"trusted": False}}
+    with client() as it:
+        it.request("initialize", {"processId": None, "capabilities": {}, **options})
+        it.notify("initialized", {})
+        text = f"// clmap: global=64 local=64 a=zeros(64) b={contents}\n{kernel}"
+        first = opened(it, (tmp_path / "k.cl").as_uri(), text)
+        other = opened(it, (tmp_path / "other.cl").as_uri())
+        published = (
+            message["params"]["diagnostics"]
+            for message in iter(it.receive, None)
+            if message.get("method") == "textDocument/publishDiagnostics"
+            and message["params"]["uri"] == other["textDocument"]["uri"]
+        )
+        assert any("CM102" in json.dumps(found) for found in published)
+        for place in (first, other):
+            assert "result" in it.request("textDocument/codeLens", place)
