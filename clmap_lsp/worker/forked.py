@@ -190,6 +190,7 @@ class _Copy:
         os.set_blocking(self._requests, False)
         os.set_blocking(self.answers, False)
         self._said = bytearray()
+        self._end = ""
         self._terms = terms
         self._began_cpu = self._last_cpu = 0.0
         self._last_change = time.monotonic()
@@ -294,14 +295,17 @@ class _Copy:
             data = data[sent:]
 
     def _ended(self) -> str:
-        """Return in words how it ended."""
+        """Return in words how it ended; the system tells once, and it is asked by whoever notices."""
         for _ in range(20):
+            if self._end:
+                break
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
                 code = os.waitstatus_to_exitcode(status)
-                return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-            time.sleep(0.01)
-        return "its answers closed"
+                self._end = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+            else:
+                time.sleep(0.01)
+        return self._end or "its answers closed"
 
 
 def _two_pipes() -> tuple[int, int, int, int]:

@@ -243,3 +243,15 @@ def test_where_nothing_is_confined_no_kernel_runs(
     assert "--no-sandbox runs them all the same" in done.stderr
     assert run(tmp_path, *words, "--no-sandbox", "k.cl").returncode in (0, 1)
     assert run(tmp_path, "check", "k.cl").returncode in (0, 1)
+
+
+def test_how_a_copy_ended_is_told_to_all_who_ask():
+    """One that died before its job was sent was asked for twice: `no child processes` ended the command."""
+    copy = forked._Copy(lambda _: {}, Terms(runs_kernels=False), 0)
+    try:
+        os.kill(copy._pid, signal.SIGKILL)
+        while copy._ended() == "its answers closed":
+            pass
+        assert [copy._ended() for _ in range(2)] == ["signal SIGKILL"] * 2
+    finally:
+        copy.end()
