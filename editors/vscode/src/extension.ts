@@ -1,6 +1,7 @@
 // Wiring: find the server, start it, register commands. Features live in the server.
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, State, type ServerOptions } from "vscode-languageclient/node";
+import { offerToAnswerAlone } from "./beside";
 import { registerCommands } from "./commands";
 import { DevicePick } from "./device";
 import { findServer, type ServerCommand, SettingError } from "./discovery";
@@ -109,6 +110,7 @@ export class Clmap {
     const ours = String(this.context.extension.packageJSON["version"]);
     this.output.info(`server ${theirs ?? "of unknown version"}: ${server.command} (${server.origin}); extension ${ours}`);
     void this.device.refresh();
+    void offerToAnswerAlone(this.context);
     if (theirs !== undefined && minor(theirs) !== minor(ours)) {
       void this.offerFitting(`clmap: the server (${server.origin}) is version ${theirs}, the extension ${ours}.`);
     }
