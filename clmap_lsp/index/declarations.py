@@ -27,6 +27,7 @@ from clmap_lsp.index.heads import is_old_head
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.operands import find_member
+from clmap_lsp.index.operators import ASSIGNMENTS
 from clmap_lsp.index.types import (
     DOUBLE,
     HALF,
@@ -862,6 +863,11 @@ class DeclarationParser(ExpressionParser):
             self._declare_one(specifiers, declared)
             if not self.accept(","):
                 break
+            if not self._may_be_declared():
+                # The comma ends a line, and another statement follows.
+                said = f"expected ';' {end_words}"
+                self.issue("syntax-error", said, token=self.at - 1, fix=replaced(self.at - 1, ";"))
+                return
         if self.text != ";":
             if self.text == "{" and self.scopes:
                 self.issue("syntax-error", "function definition is not allowed here")
@@ -874,6 +880,14 @@ class DeclarationParser(ExpressionParser):
                 self.accept(";")
             return
         self.at += 1
+
+    def _may_be_declared(self) -> bool:
+        """Tell whether what stands behind a comma may be the next name that is declared."""
+        if self.text in KEYWORDS and self.text not in ATTRIBUTE_WORDS:
+            return self.text in QUALIFIER_WORDS  # That is another mistake.
+        if self.text in TYPE_NAMES and self.lookup(self.text) is None:
+            return not is_name(self.texts[self.at + 1])
+        return not self.is_name() or self.texts[self.at + 1] not in _USES_A_NAME
 
     def _begins_something(self) -> bool:
         """Tell whether the present token begins a line of its own: a statement or a declaration."""
@@ -1165,6 +1179,10 @@ def _element_of(base: object, at: int) -> Qualified | None:
             return Qualified(element)
         case _:
             return None
+
+
+_USES_A_NAME = (ASSIGNMENTS - {"="}) | {"->", ".", "++", "--"}
+"""What follows a name that is used, and not one that is declared."""
 
 
 def _has_access(type_: Qualified) -> bool:

@@ -48,6 +48,10 @@ WRONG = {
     "\n#pragma unroll\nn = 1;": "expected a for, while, or do-while loop to follow '#pragma unroll'",
     '_Static_assert(sizeof(int) == 8, "an int");': "static assertion failed: an int",
     "atomic_inc(out);": "no matching function for call to 'atomic_inc'",
+    "int a = 1,\n\nif (n) n = a;": "expected ';' at end of declaration",
+    "int a = 1,\n\nfloat b = a; n = b;": "expected ';' at end of declaration",
+    "int a = 1,\n\nn += a;": "expected ';' at end of declaration",
+    "int a = 1,\n\np.n = a;": "expected ';' at end of declaration",
 }
 RIGHT = (
     "iv <<= iv; iv = iv >> 2; u >>= convert_uint4(iv); n <<= 2;",
@@ -61,6 +65,7 @@ RIGHT = (
     "p = n ? p : p; out = n ? out : 0; out = n ? 0 : out; n = out == 0 ? 1 : 2;",
     "n = out == out + 1 && out - out; n = out < out + n;",
     "out += 1; out -= n; out++; --out; out += get_global_id(0);",
+    "int a = 1, *b, (*c), d[2], e; n = a; b = &n; c = b; d[0] = *c; e = d[0]; n = e;",
     "iv++; --u; n++; iv -= 1;",
     "__attribute__((aligned(16))) int q = 1; out[q] = 1;",
     "\n#pragma unroll\nfor (int i = 0; i < n; i++) out[i] = 1;",
