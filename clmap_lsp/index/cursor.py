@@ -67,6 +67,9 @@ KEYWORDS = (
     }
 )
 """Words that no declaration can take as its name."""
+_LONGEST_STATEMENT = 400
+"""Tokens that are looked at for a bracket that is closed and was not opened."""
+_ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
 OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(OPENING.values())
 
@@ -168,10 +171,23 @@ class Cursor:
             return
         notes = () if opened is None else ((opened, f"to match this '{self.texts[opened]}'"),)
         missing = "," if in_list and self._is_closed_later(text) else text
+        assigned = self._assigned_within(opened) if text == "]" and opened is not None else None
         is_stray = self.text in (")", "]") and (opened is None or self._bracket_around(opened) != self.text)
         fix = None if is_stray else self._insertion(missing)
+        if assigned is not None:
+            fix = Fix("Insert ']'", (Edit(assigned, assigned, "]"),))
         self.issue("syntax-error", f"expected '{text}'", fix=fix, notes=notes)
         raise SyntaxFaultError
+
+    def _assigned_within(self, opened: int) -> int | None:
+        """Return the `=` behind a bracket that was to be closed before it: `a[i = 1;`."""
+        depth = 0
+        for at in range(opened + 1, self.at):
+            text = self.texts[at]
+            if depth == 0 and text in _ASSIGNMENTS:
+                return at
+            depth += (text in OPENING) - (text in _CLOSING)
+        return None
 
     def _is_closed_later(self, text: str) -> bool:
         """Tell whether a name or number stands here, and behind it what closes the list that it is in."""
@@ -223,7 +239,9 @@ class Cursor:
             return True
         is_next = in_list and self.is_name() and self.texts[self.at + 1] in (";", ",")
         missing = "," if is_next and self.lookup(self.text) is None else ";"
-        inserts = None if self.text in (")", "]") else self._insertion(missing)
+        inserts = None if self.text in (")", "]") else self.opening_for("]") or self._insertion(missing)
+        if self.text == "]" and self.texts[self.at - 1] == "]":
+            inserts = Fix("Remove ']'", (Edit(self.at, self.at + 1, ""),))
         self.issue("syntax-error", f"expected ';' {where}", severity, is_behind=True, fix=inserts)
         return False
 
@@ -314,10 +332,26 @@ class Cursor:
         if not self.is_cpp:
             self.piece.needs.append(Need(token, extension, what, severity))
 
-    def fail(self, message: str) -> SyntaxFaultError:
+    def fail(self, message: str, fix: Fix | None = None) -> SyntaxFaultError:
         """Report a syntax error; return what is to be raised."""
-        self.issue("syntax-error", message)
+        self.issue("syntax-error", message, fix=fix)
         return SyntaxFaultError()
+
+    def opening_for(self, closing: str, over: str = "") -> Fix | None:
+        """Return the fix that opens a bracket here, if the statement goes on to close one that is not open.
+
+        Args:
+            over: where the statement does not end, for all that.
+        """
+        depth = 0
+        for at in range(self.at, min(self.at + _LONGEST_STATEMENT, self.n_tokens)):
+            text = self.texts[at]
+            if text in _CLOSING and depth == 0:
+                return self._insertion("(" if closing == ")" else "[") if text == closing else None
+            if text in (";", "{", "}") and text != over:
+                return None
+            depth += (text in OPENING) - (text in _CLOSING)
+        return None
 
     # ------------------------------------------------------------------------------------------- names
 

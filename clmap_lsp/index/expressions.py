@@ -205,7 +205,8 @@ class ExpressionParser(PostfixParser, ABC):
         callee = value.callee
         is_function = isinstance(callee, str) or (callee is not None and callee.kind in CALLABLE)
         if is_function and self.text != "(" and not self.is_cpp:
-            self.issue("wrong-type", "taking address of function is not allowed", token=value.start)
+            said = "taking address of function is not allowed"
+            self.issue("wrong-type", said, token=value.start, fix=self.opening_for(")"))
             return Value(UNKNOWN, value.start)
         return value
 

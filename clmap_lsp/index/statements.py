@@ -571,7 +571,7 @@ class UnitParser(PieceParser):
     def _condition(self, word: str) -> Value:
         """Read the bracketed condition behind a keyword."""
         if self.text != "(":
-            raise self.fail(f"expected '(' after '{word}'")
+            raise self.fail(f"expected '(' after '{word}'", self.opening_for(")"))
         opened = self.at
         self.at += 1
         value = self.expression()
@@ -667,7 +667,7 @@ class UnitParser(PieceParser):
     def _for(self) -> bool:
         self.at += 1
         if self.text != "(":
-            raise self.fail("expected '(' after 'for'")
+            raise self.fail("expected '(' after 'for'", self.opening_for(")", over=";"))
         opened = self.at
         self.at += 1
         self.open_scope()
