@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 import numpy as np
+import numpy.ma  # So does np.unique when it is first called, in the midst of a kernel's limits.
 from numpy.typing import NDArray
 
 from clmap_lsp.dataclass import dataclass

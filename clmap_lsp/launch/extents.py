@@ -26,8 +26,8 @@ _ZERO_OUTSIDE = frozenset(
 _MAX_TRIPS = 1 << 24
 _MAX_ROUNDS = 3
 """Walks of a loop until no turn carries a value out of what is known at its head."""
-MAX_PROBED = 50_000
-"""Statements of a kernel that are walked to see what a turn does: each loop inside a loop doubles them."""
+MAX_PROBED, _LEAST_PROBED, _FOR_A_STATEMENT = 8_000, 3_000, 40
+"""Statements walked to see what a turn does, by those of the kernel: each loop inside a loop doubles them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,12 @@ class Extents:
 def find_extents(kernel: ir.Kernel, sizes: Sizes, most_probed: int = MAX_PROBED) -> Extents:
     """Return what a launch of `kernel` touches, buffer by buffer.
 
-    Loops are walked beforehand to see what a turn does, `most_probed` statements in all; what the others
-    write is not known.
+    Loops are walked beforehand to see what a turn does, at most `most_probed` statements in all, and fewer
+    in a short kernel; what the others write is not known.
     """
     walker = _Walker(sizes, members=find_members(kernel), followed=slice_of(kernel).variables)
-    walker.most_probed = most_probed
+    of_text = _FOR_A_STATEMENT * sum(1 for _ in ir.walk(kernel.body))
+    walker.most_probed = min(most_probed, max(_LEAST_PROBED, of_text))
     env: dict[Variable, Value] = {}
     for parameter in kernel.parameters:
         if isinstance(parameter.type, PointerType):

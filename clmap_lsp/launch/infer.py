@@ -57,7 +57,7 @@ _WINDOW = 2
 """What a window moves by that is as wide."""
 _RADIUS = 2
 """How far a window reaches to each side: 5 x 5 elements."""
-_MOST_PROBED, _LEAST_PROBED = 200_000, 2_000
+_MOST_PROBED, _LEAST_PROBED = 60_000, 2_000
 """Statements that are walked to see what loops do: for all that is tried of a launch, and each time."""
 _MOST_BYTES = 256 << 20
 """Of the buffers that are inferred for a launch; the emulator takes 1 GiB by default."""
