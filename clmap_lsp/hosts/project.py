@@ -1007,6 +1007,8 @@ def _is_own(declare: Declare, path: str) -> bool:
 
 def _lines_around(text: str, word: str) -> str:
     """Return the lines of a text in which a word stands, each with those before and behind it."""
+    if not word:  # Of a field whose name is missing: it would stand everywhere.
+        return ""
     pieces: list[str] = []
     done, at = 0, text.find(word)
     while at != -1:

@@ -139,7 +139,7 @@ def test_a_copy_gives_back_what_is_free(monkeypatch: pytest.MonkeyPatch):
 
     def work(number: int) -> dict[str, Any]:
         if number == 1:
-            pieces = [bytes(20_000) for _ in range(6_000)]
+            pieces = [bytes(20_000) for _ in range(9_000)]
             kept.append(bytes(20_000))
             del pieces
         return {"mib": resident_mib(os.getpid())}

@@ -299,19 +299,19 @@ class Expressions(Objects):
         return Pointer(place) if place else Sizes(tuple(made))
 
     def _assignment(self, assign: Assign) -> Value:
-        value = self.value(assign.value)
-        before: Value | None = None
-        if assign.op:
-            before = self.value(assign.target)
-            value = self.combined(assign.op, before, value)
-        if isinstance(assign.value, Items) and not self.path.endswith(".py"):
+        if isinstance(assign.value, Items) and not assign.op and not self.path.endswith(".py"):
             place = self.place(assign.target)
             if place is not None:
                 for index in range(self.n_elements(Pointer(place))):
                     if self.store is not None:  # A list may have had more elements before.
                         self.store.pop(f"{place}[{index}]", None)
-                self._fill(place, assign.value)
-                return value
+                self._fill(place, assign.value)  # Which evaluates each item, once.
+                return Pointer(place)
+        value = self.value(assign.value)
+        before: Value | None = None
+        if assign.op:
+            before = self.value(assign.target)
+            value = self.combined(assign.op, before, value)
         self.assign(assign.target, value)
         if before is not None and assign.gives_before:
             return before
