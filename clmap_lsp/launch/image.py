@@ -100,7 +100,7 @@ _NORMALIZED, _LINEAR = 1, 0x20
 ADDRESSING, ADDRESS_CLAMP = 0xE, 4
 """The bits of a sampler that say what lies beyond the image, and those of `CLK_ADDRESS_CLAMP`, the border."""
 _LONG, _DOUBLE = SCALARS["long"], SCALARS["double"]
-_QUERIES: Final = ("get_image_width", "get_image_height", "get_image_depth")
+QUERIES: Final = ("get_image_width", "get_image_height", "get_image_depth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _floor(lane: ir.Expression, image: ir.Variable, d: int, flags: int, filtered
     span = lane.span
     value: ir.Expression = ir.Convert(lane, _DOUBLE, span)
     if flags & _NORMALIZED:
-        side = ir.Builtin(_QUERIES[d], (ir.Read(image, span),), SCALARS["int"], span)
+        side = ir.Builtin(QUERIES[d], (ir.Read(image, span),), SCALARS["int"], span)
         value = ir.Binary(ir.BinaryOp.MUL, value, ir.Convert(side, _DOUBLE, span), _DOUBLE, span)
     if filtered:
         value = ir.Binary(ir.BinaryOp.SUB, value, ir.Constant(0.5, _DOUBLE, span), _DOUBLE, span)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clmap_lsp.launch.forms import Forms
+from clmap_lsp.launch.image import QUERIES
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.per_kernel import per_kernel
 
-_QUERIES = frozenset(("get_image_width", "get_image_height", "get_image_depth", "get_image_dim"))
+_QUERIES = frozenset((*QUERIES, "get_image_dim"))
 
 
 @per_kernel
@@ -33,14 +34,14 @@ def find_windows(kernel: ir.Kernel) -> frozenset[Variable]:
 def _asked(values: Iterable[ir.Expression], forms: Forms) -> set[Variable]:
     """Return the images whose sides go into some values."""
     found: set[Variable] = set()
-    followed: set[Variable] = set()
+    followed: set[Variable] = set(forms.stepped)
     waiting = list(values)
     while waiting:
         for node in ir.nodes(waiting.pop()):
             match node:
                 case ir.Builtin(name=name, arguments=(ir.Read(variable=image), *_)) if name in _QUERIES:
                     found.add(image)
-                case ir.Read(variable=variable) if variable not in followed | forms.stepped:
+                case ir.Read(variable=variable) if variable not in followed:
                     followed.add(variable)
                     known = forms.assigned.get(variable, ())
                     waiting += known if len(known) == 1 else ()
