@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra
+from clmap_lsp.access.arrays import element_at, store_at
 from clmap_lsp.access.expressions import Environment, Expressions
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.flow import Flow
@@ -43,6 +44,7 @@ from clmap_lsp.access.values import (
     Vector,
     choose,
     is_lasting,
+    is_null,
     leaves_of_value,
     unknown_pointer,
 )
@@ -147,7 +149,7 @@ class _Reader:
         self.shapes: dict[int, tuple[ir.Loop, _Shape]] = {}
         """What loops look like, by their ids."""
         self._identities = 0
-        self._stored: dict[Variable, dict[tuple[int, int, Type], None]] = {}
+        self._stored: dict[Variable, dict[tuple[int, int, Type | AddressSpace], None]] = {}
         """Where unions were stored to or read, and as what."""
         self._tracked: dict[Variable, dict[tuple[int, int], None]] = {}
         """Byte offsets and sizes of private objects at which any environment may hold a value."""
@@ -256,6 +258,10 @@ class _Reader:
             tracked = state.environment.get((root, address.offset.value, it.size))
             if tracked is not None and self._is_as_stored(root, address.offset.value, it.size, kind):
                 return tracked
+        if root.kind is VariableKind.PRIVATE_OBJECT and address.offset.value is None and not it.is_volatile:
+            chosen = element_at(state.environment, root, address.offset, kind, self.facts)
+            if chosen is not None:
+                return self.expressions.kept(chosen)
         return self._data(it.site, address, root, kind, it.is_volatile)
 
     def _member(self, root: Variable, address: Pointer, kind: Type) -> Value:
@@ -305,6 +311,8 @@ class _Reader:
     def _remember(self, address: Pointer, it: ir.Store, state: _State) -> None:
         """Track what private memory holds at constant offsets."""
         root, at = address.root, address.offset.value
+        if root is not None and at is None and self._store_somewhere(root, address.offset, it, state):
+            return
         if root is None or at is None:
             stores_pointer = isinstance(it.value.type, PointerType)
             self._forget(state.environment, root, but_pointers=not stores_pointer)
@@ -318,14 +326,23 @@ class _Reader:
         else:
             self._forget(state.environment, root)
 
+    def _store_somewhere(self, root: Variable, offset: Polynomial, it: ir.Store, state: _State) -> bool:
+        """Follow a store at an index that varies into an array of which every element is tracked."""
+        if root not in self.slice.objects:
+            return True
+        value = self.expressions.kept(self.expressions.value(it.value))
+        kind = it.value.type
+        return store_at(state.environment, root, offset, kind, value, self.facts)
+
     def _is_as_stored(self, root: Variable, at: int, size: int, kind: Type) -> bool:
         """Tell whether all stores to a place of a union were of this type; any other object has one type."""
         if not has_union(root.type):
             return True
+        form = kind.space if isinstance(kind, PointerType) else kind  # What a pointer leads to is no part of it.
         places = self._stored.setdefault(root, {})
-        places[at, size, kind] = None
+        places[at, size, form] = None
         return not any(
-            start < at + size and at < start + length and (start, length, other) != (at, size, kind)
+            start < at + size and at < start + length and (start, length, other) != (at, size, form)
             for start, length, other in places
         )
 
@@ -777,8 +794,13 @@ def _in_units(offset: Polynomial, unit: int) -> Polynomial | None:
 def _choices(
     address: Address, guard: tuple[Polynomial, ...]
 ) -> Iterable[tuple[Pointer, tuple[Polynomial, ...]]]:
+    """Yield the places that an address may name; none where it would be null, as nothing is accessed there."""
     if isinstance(address, Pointer):
         yield address, guard
+        return
+    places = [it for it in (address.if_true, address.if_false) if is_null(it)]
+    if len(places) == 1:
+        yield from _choices(address.if_false if places[0] is address.if_true else address.if_true, guard)
         return
     yield from _choices(address.if_true, (*guard, algebra.as_truth(address.condition)))
     yield from _choices(address.if_false, (*guard, algebra.negated(algebra.as_truth(address.condition))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -289,16 +289,19 @@ class _LoopReader:
         probe = dict(self.before.environment)
         probe[variable] = _placeholder(start, carried)
         reader.expressions.environment = probe
-        solved = self._closed_form(carried, start, reader.expressions.value(update))
+        solved = self._closed_form(variable, carried, start, reader.expressions.value(update))
         reader.expressions.environment = self.before.environment
         if solved is None:
             return False
         self.heads[variable] = solved
         return True
 
-    def _closed_form(self, carried: Carried, start: Value, update: Value) -> Value | None:
+    def _closed_form(
+        self, variable: Variable, carried: Carried, start: Value, update: Value
+    ) -> Value | None:
         match start, update:
             case Polynomial(), Polynomial():
+                update = self._uncut(variable, carried, update)
                 return self._closed_scalar(carried, start, update)
             case Pointer(), Pointer() if start.root is update.root and start.root is not None:
                 offset = self._closed_scalar(carried, start.offset, update.offset)
@@ -312,6 +315,43 @@ class _LoopReader:
         if _placeholders(update) - {carried}:
             return None
         return loops.head_value(carried, start, update, self.turn, self.facts)
+
+    def _uncut(self, variable: Variable, carried: Carried, update: Polynomial) -> Polynomial:
+        """Return the sum as it is before a counter's narrow type cuts it, where the test ends the loop first.
+
+        `for (ushort i = 0; i < n; i++)` has as many iterations as `n` says, or it never ends.
+        """
+        narrow = loops.narrowed(carried, update)
+        step = None if narrow is None else (narrow.total - poly(carried)).value
+        if narrow is None or not step:
+            return update
+        for bound in self._bounds(variable, rises=step > 0):
+            low, high = self.facts.interval(bound)
+            if step > 0 and (low is None or low <= narrow.largest):
+                return narrow.total
+            if step < 0 and (high is None or high >= narrow.least):
+                return narrow.total
+        return update
+
+    def _bounds(self, variable: Variable, *, rises: bool) -> Iterator[Polynomial]:
+        """Yield what the loop's test wants a variable to stay below, or above where it falls."""
+        reader = self.reader
+        waiting = [it for it, wanted in self.shape.conditions if wanted]
+        while waiting:
+            it = waiting.pop()
+            if isinstance(it, ir.Logical) and it.op is ir.LogicalOp.AND:
+                waiting += (it.left, it.right)
+            if not isinstance(it, ir.Compare):
+                continue
+            is_left = _is_just(it.left, variable)
+            other = it.right if is_left else it.left
+            if it.op not in (_BELOW if is_left == rises else _ABOVE):
+                continue
+            if not (is_left or _is_just(it.right, variable)) or not isinstance(other.type, ScalarType):
+                continue
+            if not other.type.is_float and reader.flow.reads(other).isdisjoint(self.written):
+                reader.expressions.environment = self.before.environment
+                yield reader.expressions.scalar(other)
 
     def _closed_vector(
         self, carried: Carried, starts: tuple[Scalar, ...], updates: tuple[Scalar, ...]
@@ -343,7 +383,7 @@ class _LoopReader:
             progress = False
             for variable in list(pending):
                 update = _replaced(pending[variable], known) if known else pending[variable]
-                solved = self._closed_form(placeholders[variable], starts[variable], update)
+                solved = self._closed_form(variable, placeholders[variable], starts[variable], update)
                 if solved is None:
                     continue
                 self.heads[variable] = solved
@@ -584,6 +624,17 @@ def _replaced(value: Value, by: dict[Atom, Polynomial]) -> Value:
 
 def _replaced_scalar(lane: Scalar, by: dict[Atom, Polynomial]) -> Scalar:
     return algebra.substitute(lane, by) if isinstance(lane, Polynomial) else lane
+
+
+_BELOW: Final = frozenset({ir.CompareOp.LT, ir.CompareOp.LE})
+_ABOVE: Final = frozenset({ir.CompareOp.GT, ir.CompareOp.GE})
+
+
+def _is_just(expression: Expression, variable: Variable) -> bool:
+    """Tell whether an expression is a variable, made wider or not."""
+    while isinstance(expression, ir.Convert):
+        expression = expression.operand
+    return isinstance(expression, ir.Read) and expression.variable is variable
 
 
 def _is_real(variable: Variable) -> bool:

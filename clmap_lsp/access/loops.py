@@ -24,6 +24,7 @@ from clmap_lsp.access.polynomial import (
     Unknown,
     poly,
 )
+from clmap_lsp.dataclass import dataclass
 
 MAX_ENUMERATED_TURNS: Final = 4096
 
@@ -47,7 +48,48 @@ def head_value(
         return _summed(start, delta, turn, facts)
     if carried not in update.leaves:
         return _delayed(start, update, turn, facts)
+    narrow = narrowed(carried, update)
+    if narrow is not None:
+        return _wrapping(carried, start, narrow, turn, facts)
     return _geometric(carried, start, update, turn) or _cyclic(carried, start, update, turn, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A sum that a variable of fewer than 32 bits takes: `s = (short)(s + c)`."""
+
+    total: Polynomial
+    bits: int
+    signed: bool
+
+    @property
+    def largest(self) -> int:
+        """The largest number that the variable holds."""
+        return (1 << (self.bits - self.signed)) - 1
+
+    @property
+    def least(self) -> int:
+        """The least number that it holds."""
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+
+def narrowed(carried: Carried, update: Polynomial) -> Narrowed | None:
+    """Return the sum of a counter and a step that is cut to the counter's own type, if `update` is one."""
+    atom = update.atom
+    if not isinstance(atom, Operation) or atom.op not in (Op.WRAP_SIGNED, Op.WRAP_UNSIGNED):
+        return None
+    total, bits = atom.operands
+    if bits.value is None or carried in (total - poly(carried)).leaves:
+        return None
+    return Narrowed(total, bits.value, atom.op is Op.WRAP_SIGNED)
+
+
+def _wrapping(
+    carried: Carried, start: Polynomial, narrow: Narrowed, turn: LoopSymbol, facts: Facts
+) -> Polynomial | None:
+    """x = (short)(x + c): cutting every sum and cutting the last one give the same modulo 2^bits."""
+    total = _summed(start, narrow.total - poly(carried), turn, facts)
+    return None if total is None else algebra.wrapped(total, narrow.bits, narrow.signed, facts)
 
 
 def _delayed(start: Polynomial, update: Polynomial, turn: LoopSymbol, facts: Facts) -> Polynomial:

@@ -149,6 +149,11 @@ def unknown_pointer(space: AddressSpace, reason: str) -> Pointer:
     return Pointer(None, space, ZERO, (), "", reason)
 
 
+def is_null(address: Address) -> bool:
+    """Tell whether an address is the null pointer."""
+    return isinstance(address, Pointer) and address.root is None and address.reason == NULL
+
+
 def is_lasting(key: object, value: Value | None) -> bool:
     """Tell whether tracked memory holds a pointer that only the store of another one can replace."""
     if not isinstance(value, Pointer | PointerChoice) or not isinstance(key, tuple):
