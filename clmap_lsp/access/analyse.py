@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra
-from clmap_lsp.access.arrays import element_at, store_at
+from clmap_lsp.access.arrays import LONGEST, element_at, store_at
 from clmap_lsp.access.expressions import Environment, Expressions
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.flow import Flow
@@ -55,11 +55,12 @@ from clmap_lsp.launch.image import ROW, TEXEL_BYTES, asks_sampler, given_flags, 
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
-from clmap_lsp.source.origins import origins_of
+from clmap_lsp.source.origins import origins_of, reaches_memory
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import slice_of
 from clmap_lsp.source.types import (
     AddressSpace,
+    ArrayType,
     PointerType,
     ScalarKind,
     ScalarType,
@@ -338,7 +339,9 @@ class _Reader:
         """Tell whether all stores to a place of a union were of this type; any other object has one type."""
         if not has_union(root.type):
             return True
-        form = kind.space if isinstance(kind, PointerType) else kind  # What a pointer leads to is no part of it.
+        form = (
+            kind.space if isinstance(kind, PointerType) else kind
+        )  # What a pointer leads to is no part of it.
         places = self._stored.setdefault(root, {})
         places[at, size, form] = None
         return not any(
@@ -396,7 +399,7 @@ class _Reader:
             return
         if source.root.kind is VariableKind.PARAMETER and isinstance(source.root.type, StructType):
             for name, offset, member in _members(kind):
-                path = Pointer(source.root, source.space, ZERO, (), f"{source.path}{name}")
+                path = Pointer(source.root, source.space, source.offset + offset, (), f"{source.path}{name}")
                 value = self._member(source.root, path, member)
                 self._track(environment, target.root, at + offset, member.size, value)
             return
@@ -529,12 +532,13 @@ class _Reader:
     def _collective(self, it: ir.Collective | ir.OpaqueCall | ir.Call, state: _State) -> _State:
         name = it.function if isinstance(it, ir.Call) else it.name
         if it.variable in self.slice.variables:
-            reason = f"it is the result of `{name}`"
+            is_assembly = isinstance(it, ir.OpaqueCall) and it.reason == ir.ASSEMBLY
+            reason = "it is the result of inline assembly" if is_assembly else f"it is the result of `{name}`"
             leaves: frozenset[Leaf] = frozenset().union(
                 *(leaves_of_value(self.expressions.value(argument)) for argument in it.arguments)
             )
             state.environment[it.variable] = self._with_leaves(it.variable.type, reason, leaves)
-        if not isinstance(it, ir.Collective):
+        if not isinstance(it, ir.Collective) and any(map(reaches_memory, it.arguments)):
             self._forget(state.environment)
         return state
 
@@ -830,6 +834,9 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
         for member in kind.fields:
             name = f"{prefix}.{member.name}" if member.name else prefix
             yield from _members(member.type, name, offset + member.offset)
+    elif isinstance(kind, ArrayType) and (kind.length or 0) <= LONGEST:
+        for place in range(kind.length or 0):
+            yield from _members(kind.element, f"{prefix}[{place}]", offset + place * kind.element.size)
     elif isinstance(kind, (ScalarType, VectorType)):
         yield prefix, offset, kind
 

@@ -1,6 +1,6 @@
 """Short private arrays whose elements are known one by one, at an index that varies.
 
-`int s[3] = {a, b, c}; s[i]` is a choice between three values, and `s[i] = d` changes each of them where `i` says
+`int s[3] = {a, b, c}; s[i]` is a choice between three values, and `s[i] = d` changes each where `i` says
 so. Whatever lies outside of an array is no concern: a kernel that goes there has no defined result.
 """
 
@@ -40,7 +40,7 @@ def element_at(
 def store_at(
     environment: Environment, root: Variable, offset: Polynomial, kind: Type, value: Value, facts: Facts
 ) -> bool:
-    """Change the elements that are known as a store at a varying byte offset does; false where it cannot be told.
+    """Change the known elements as a store at a varying byte offset does; false if nobody can tell how.
 
     Elements that are not known stay so.
     """

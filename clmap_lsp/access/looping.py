@@ -22,11 +22,14 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.real import UNKNOWN_REAL, Real
 from clmap_lsp.access.values import (
+    Address,
     Pointer,
+    PointerChoice,
     Scalar,
     Value,
     Vector,
     choose,
+    has_root,
     is_lasting,
     leaves_of_value,
     unknown_pointer,
@@ -75,6 +78,10 @@ def _bind(environment: Environment, values: Mapping[Variable, Value]) -> None:
 
 MAX_UNROLLED: Final = 32
 """Loops of at most so many turns are followed turn by turn where there is no closed form."""
+
+
+MAX_RING: Final = 4
+"""Variables that are followed as they change places in every iteration: two buffers in turn, seldom three."""
 
 
 MAX_TRIALS: Final = 3
@@ -296,9 +303,7 @@ class _LoopReader:
         self.heads[variable] = solved
         return True
 
-    def _closed_form(
-        self, variable: Variable, carried: Carried, start: Value, update: Value
-    ) -> Value | None:
+    def _closed_form(self, variable: Variable, carried: Carried, start: Value, update: Value) -> Value | None:
         match start, update:
             case Polynomial(), Polynomial():
                 update = self._uncut(variable, carried, update)
@@ -308,6 +313,8 @@ class _LoopReader:
                 return None if offset is None else Pointer(start.root, start.space, offset, (), start.path)
             case Vector(lanes=a), Vector(lanes=b) if len(a) == len(b):
                 return self._closed_vector(carried, a, b)
+            case ((Pointer() | PointerChoice()), (Pointer() | PointerChoice())) if has_root(update):
+                return self._delayed_pointer(start, update)
             case _:
                 return None
 
@@ -378,6 +385,10 @@ class _LoopReader:
         updates = self._updates_of_one_turn(trial, variables)
         pending = dict(updates)
         known: dict[Atom, Polynomial] = {}
+        for variable, turned in self._exchanged(updates, starts, placeholders).items():
+            self.heads[variable] = turned
+            del pending[variable]
+            known.update(_bindings(placeholders[variable], turned))
         progress = True
         while pending and progress:
             progress = False
@@ -400,6 +411,46 @@ class _LoopReader:
                         algebra.substitute(update_of, known) if known else update_of,
                     )
                 self.heads[variable] = self._carried_unknown(variable, start, update_of)
+
+    def _exchanged(
+        self,
+        updates: Mapping[Variable, Value],
+        starts: Mapping[Variable, Value],
+        placeholders: Mapping[Variable, Carried],
+    ) -> dict[Variable, Value]:
+        """Return the values of variables that only change places: `t = a; a = b; b = t`."""
+        takes: dict[Variable, Variable] = {}
+        for variable, update in updates.items():
+            for other, start in starts.items():
+                if other is not variable and update == _placeholder(start, placeholders[other]):
+                    takes[variable] = other
+        found: dict[Variable, Value] = {}
+        for variable in takes:
+            ring = [variable]
+            while ring[-1] in takes and len(ring) <= MAX_RING and takes[ring[-1]] is not variable:
+                ring.append(takes[ring[-1]])
+            if len(ring) <= MAX_RING and takes.get(ring[-1]) is variable:
+                found[variable] = self._of_ring([starts[it] for it in ring])
+        return found
+
+    def _of_ring(self, values: list[Value]) -> Value:
+        """Return the value of the turn, where they follow each other again and again."""
+        place = algebra.mod(poly(self.turn), Polynomial.constant(len(values)), self.facts)
+        result = values[-1]
+        for number, value in reversed(list(enumerate(values[:-1]))):
+            is_here = algebra.equal(place, Polynomial.constant(number), self.facts)
+            result = choose(is_here, value, result, self.facts)
+        return result
+
+    def _delayed_pointer(self, start: Address, update: Address) -> Value | None:
+        """p = f(t) at the end of turn t: before turn t it is f(t - 1), before the first it is the start."""
+        if any(isinstance(leaf, (Carried, Unknown)) for leaf in leaves_of_value(update)):
+            return None
+        first = _replaced(update, {self.turn: Polynomial.constant(-1)})
+        earlier = _replaced(update, {self.turn: poly(self.turn) - ONE})
+        if first == start:
+            return earlier
+        return choose(algebra.equal(poly(self.turn), ZERO, self.facts), start, earlier, self.facts)
 
     def _updates_of_one_turn(self, trial: _State, variables: list[Variable]) -> dict[Variable, Value]:
         reader, shape = self.reader, self.shape
@@ -618,6 +669,12 @@ def _replaced(value: Value, by: dict[Atom, Polynomial]) -> Value:
         case Pointer():
             moved = algebra.substitute(value.offset, by)
             return Pointer(value.root, value.space, moved, (), value.path, value.reason)
+        case PointerChoice(condition=condition, if_true=if_true, if_false=if_false):
+            decided = algebra.substitute(condition, by)
+            if decided.value is not None:
+                return _replaced(if_true if decided.value else if_false, by)
+            sides = _replaced(if_true, by), _replaced(if_false, by)
+            return choose(decided, *sides, algebra.NO_FACTS)
         case _:
             return value
 

@@ -154,6 +154,13 @@ def is_null(address: Address) -> bool:
     return isinstance(address, Pointer) and address.root is None and address.reason == NULL
 
 
+def has_root(address: Address) -> bool:
+    """Tell whether it is known of every place that an address may name which object it is in."""
+    if isinstance(address, PointerChoice):
+        return has_root(address.if_true) and has_root(address.if_false)
+    return address.root is not None
+
+
 def is_lasting(key: object, value: Value | None) -> bool:
     """Tell whether tracked memory holds a pointer that only the store of another one can replace."""
     if not isinstance(value, Pointer | PointerChoice) or not isinstance(key, tuple):

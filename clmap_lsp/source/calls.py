@@ -18,6 +18,7 @@ from clmap_lsp.source.builtins import (
 from clmap_lsp.source.conversions import cast_for_argument, convert
 from clmap_lsp.source.expressions import measured_type, named_children
 from clmap_lsp.source.ir import (
+    ASSEMBLY,
     Call,
     Constant,
     Convert,
@@ -45,7 +46,7 @@ from clmap_lsp.source.lowering import (
     Value,
     handles,
 )
-from clmap_lsp.source.places import write
+from clmap_lsp.source.places import read, write
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import (
     INT,
@@ -256,23 +257,32 @@ def _guessed_result(values: list[Value], expected: Type | None) -> Type:
     return INT
 
 
+def _operand(value: Value) -> Expression:
+    return value.pointer if isinstance(value, ObjectValue) else value
+
+
 @handles(VALUES, "gnu_asm_expression")
 def _assembly(low: Lowering, node: Node) -> Value:
     """Inline assembly: what it writes is unknown afterwards."""
     span = low.span(node)
     inputs: list[Expression] = []
-    outputs: list[Node] = []
+    outputs: list[Place] = []
     for part in node.children:
         for operand in named_children(part):
+            written = named_children(operand)[-1:]
             if operand.type == "gnu_asm_input_operand":
-                value = low.value(named_children(operand)[-1])
-                inputs.append(value.pointer if isinstance(value, ObjectValue) else value)
+                inputs.append(_operand(low.value(written[0])))
             elif operand.type == "gnu_asm_output_operand":
-                outputs.append(named_children(operand)[-1])
+                outputs.append(low.place(written[0]))
+                if '"+' in low.text(operand):
+                    inputs.append(_operand(read(low, outputs[-1], span)))
     low.report("unsupported", Severity.INFORMATION, "inline assembly is not followed", span)
-    low.emit(OpaqueCall(low.site(), None, "asm", tuple(inputs), span, "inline assembly"))
-    for output in outputs:
-        place = low.place(output)
-        if not isinstance(place.type, StructType):
-            write(low, place, Undefined("asm", place.type, span), span)
+    results = [it for it in outputs if not isinstance(it.type, StructType)]
+    for place in results:
+        variable = low.temporary(place.type, span)
+        low.unknown.add(variable)
+        low.emit(OpaqueCall(low.site(), variable, "asm", tuple(inputs), span, ASSEMBLY))
+        write(low, place, Read(variable, span), span)
+    if not results:
+        low.emit(OpaqueCall(low.site(), None, "asm", tuple(inputs), span, ASSEMBLY))
     return Undefined("asm", INT, span)

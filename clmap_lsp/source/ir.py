@@ -605,6 +605,9 @@ class Call:
     span: Span
 
 
+ASSEMBLY = "inline assembly"
+"""Why inline assembly is opaque: its results are made of its operands in a way that is not followed."""
+
 RECURSION = "recursion"
 """Why a call of a function inside of itself is opaque."""
 

@@ -237,13 +237,24 @@ class _Tracer:
                 for one in images:
                     self.found[variable] |= self.mask(one.name)
             case ir.Call() | ir.OpaqueCall():
-                self.unknown_call(it)
+                self.unknown_call(it, control)
             case _:
                 for variable in ir.written(it):
                     self.flow(variable, control, *ir.expressions(it))
 
-    def unknown_call(self, it: ir.Call | ir.OpaqueCall) -> None:
-        """Nobody knows what comes of a call that is not followed, and what it writes."""
+    def unknown_call(self, it: ir.Call | ir.OpaqueCall, control: int) -> None:
+        """Nobody knows what comes of a call that is not followed, and what it writes.
+
+        Inline assembly makes its results of its operands; without a pointer it reaches no memory.
+        """
+        if (
+            isinstance(it, ir.OpaqueCall)
+            and it.reason == ir.ASSEMBLY
+            and not any(map(reaches_memory, it.arguments))
+        ):
+            if it.variable is not None:
+                self.flow(it.variable, control, *it.arguments)
+            return
         if it.variable is not None:
             self.found[it.variable] |= _NOWHERE
         for argument in it.arguments:
@@ -280,6 +291,11 @@ class _Tracer:
 
     def mask(self, buffer: str) -> int:
         return 1 << self.numbers.setdefault(buffer, len(self.numbers) + 1)
+
+
+def reaches_memory(value: Expression) -> bool:
+    """Tell whether memory can be reached through a value: a pointer, or a number made of one."""
+    return isinstance(value.type, PointerType) or any(map(reaches_memory, ir.operands(value)))
 
 
 def _holds_values(root: Variable) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from reading import access_of, accesses_of, body, launch_of, summary_of, values
 
+from clmap_lsp.access.analyse import analyse
+from clmap_lsp.source.read import read_program
+
 INTS = "__global int *A, __global int *B, int N, int M"
 
 
@@ -106,3 +109,84 @@ def test_pointers_in_a_union() -> None:
     assert not accesses_of(text, "A")
 
 
+PAIR = "typedef struct { int w, h, deep[3]; } box_t;\n"
+BY_VALUE = "__global int *A, __global int *B, int N, box_t box"
+
+
+def test_members_of_an_argument_that_is_copied() -> None:
+    """All were taken for the first: `b.h` of a copy was `box.w`."""
+    text = PAIR + "int at(box_t b, int x) { return x*b.h + b.deep[2]; }\n"
+    access = access_of(text + body("A[at(box, x)] = 0;", BY_VALUE), "A")
+    assert access.index_text == "x*box.h + box.deep[2]"
+    access = access_of(PAIR + body("box_t b = box; b.w = 1; A[b.h*x + b.w] = 0;", BY_VALUE), "A")
+    assert access.index_text == "x*box.h + 1"
+
+
+def test_buffers_that_change_places() -> None:
+    text = body(
+        "__global int *from = A, *to = B; for (int i = 0; i < N; i++)"
+        "{ to[x + i] = from[x]; __global int *t = from; from = to; to = t; } from[x] = 1;",
+        INTS,
+    )
+    shown = [(it.direction.value, it.place_text, it.guard_text) for it in summary_of(text)]
+    assert shown == [
+        ("load", "A[x]", "i%2 == 0"),
+        ("load", "B[x]", "i%2 != 0"),
+        ("store", "B[x + i]", "i%2 == 0"),
+        ("store", "A[x + i]", "i%2 != 0"),
+        ("store", "A[x]", "max(N, 0)%2 == 0"),
+        ("store", "B[x]", "max(N, 0)%2 != 0"),
+    ]
+
+
+def test_three_numbers_that_change_places() -> None:
+    text = body(
+        "int a = 1, b = 2, c = 3; for (int i = 0; i < N; i++) { A[a] = 0; int t = a; a = b; b = c; c = t; }"
+    )
+    access = access_of(text, "A")
+    assert access.known
+    launch = launch_of((1,), (1,), N=9)
+    assert [values(access.index, launch, i=turn).item() for turn in range(5)] == [1, 2, 3, 1, 2]
+
+
+def test_a_buffer_chosen_by_the_iteration_before() -> None:
+    text = body(
+        "__local int s[64], t[64]; __local int *v = s; int flip = 0;"
+        "for (int i = 0; i < N; i++) { v[lx] = A[i]; flip = 1 - flip; v = flip ? t : s; }",
+        INTS,
+    )
+    stores = [it for it in summary_of(text) if it.direction.value == "store"]
+    assert [it.place_text for it in stores] == ["t[lx]", "s[lx]"]
+    launch = launch_of((1,), (1,), N=9)
+    for store, runs in zip(stores, ([0, 1, 0, 1], [1, 0, 1, 0]), strict=True):
+        (guard,) = store.guard
+        assert [values(guard, launch, i=turn).item() != 0 for turn in range(4)] == runs
+
+
+def test_an_exchange_that_not_every_iteration_makes() -> None:
+    text = body(
+        "__global int *from = A, *to = B; for (int i = 0; i < N; i++)"
+        "{ from[i] = 0; if (to[i]) { __global int *t = from; from = to; to = t; } }",
+        INTS,
+    )
+    assert all(it.unknown for it in summary_of(text) if it.direction.value == "store")
+
+
+def test_what_assembly_gives_comes_from_its_operands() -> None:
+    """It was taken for an argument of the name `asm`, the same for every work-item."""
+    text = body('int z; __asm__ volatile("bfind.u32 %0, %1;" : "=r"(z) : "r"(B[x])); A[z] = 0;', INTS)
+    access = analyse(read_program(text, "k.cl").kernel("k")).of_buffer("A")[0]
+    assert access.unknown == "it is the result of inline assembly"
+    assert access.sources == ("B",)
+    text = body('int z = N; __asm__("add %0, %0, 1;" : "+r"(z)); A[z] = 0;', INTS)
+    access = analyse(read_program(text, "k.cl").kernel("k")).of_buffer("A")[0]
+    assert not access.known and not access.sources
+    text = body('int z; __asm__("ld.global.u32 %0, [%1];" : "=r"(z) : "l"(B + x)); A[z] = 0;', INTS)
+    access = analyse(read_program(text, "k.cl").kernel("k")).of_buffer("A")[0]
+    assert not access.sources
+
+
+def test_a_call_without_pointers_leaves_private_arrays_alone() -> None:
+    text = body("int s[2]; s[0] = N; s[1] = unheard_of(x); A[s[0]] = 0;", INTS)
+    access = analyse(read_program(text, "k.cl").kernel("k")).of_buffer("A")[0]
+    assert access.index_text == "N"

@@ -116,8 +116,8 @@ def test_what_assembly_writes_is_unknown_and_named() -> None:
         ("unsupported", "inline assembly is not followed"),
     ]
     shown = dump(program.kernels[0])
-    assert "x = undefined(asm)" in shown
-    assert "y = undefined(asm)" in shown
+    assert "%4 = opaque asm(%3)" in shown and "x = %4" in shown
+    assert "%5 = opaque asm()" in shown and "y = %5" in shown
 
 
 def test_a_range_of_cases_too_long_to_list_is_named() -> None:
