@@ -55,7 +55,7 @@ from clmap_lsp.launch.image import ROW, TEXEL_BYTES, asks_sampler, given_flags, 
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
-from clmap_lsp.source.origins import origins_of, reaches_memory
+from clmap_lsp.source.origins import kept_pointer, origins_of, reaches_memory
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import slice_of
 from clmap_lsp.source.types import (
@@ -263,7 +263,17 @@ class _Reader:
             chosen = element_at(state.environment, root, address.offset, kind, self.facts)
             if chosen is not None:
                 return self.expressions.kept(chosen)
+        if isinstance(kind, PointerType):
+            return self._pointer_from_memory(it, root, kind)
         return self._data(it.site, address, root, kind, it.is_volatile)
+
+    def _pointer_from_memory(self, it: ir.Load, holder: Variable, kind: PointerType) -> Pointer:
+        """Return a pointer that was read: its object, if the kernel stores pointers into one only there."""
+        reason = f"the pointer is read from `{holder.name}`"
+        root = kept_pointer(self.kernel, it)
+        if root is None:
+            return unknown_pointer(kind.space, reason)
+        return Pointer(root, kind.space, self.expressions.unknown(reason, frozenset()))
 
     def _member(self, root: Variable, address: Pointer, kind: Type) -> Value:
         """Return the symbol of a member of an argument: `p.strides[1]`, its own for each place in it."""
@@ -798,7 +808,7 @@ def _in_units(offset: Polynomial, unit: int) -> Polynomial | None:
 def _choices(
     address: Address, guard: tuple[Polynomial, ...]
 ) -> Iterable[tuple[Pointer, tuple[Polynomial, ...]]]:
-    """Yield the places that an address may name; none where it would be null, as nothing is accessed there."""
+    """Yield the places that an address may name; nothing is accessed where it would be null."""
     if isinstance(address, Pointer):
         yield address, guard
         return

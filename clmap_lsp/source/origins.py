@@ -17,7 +17,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable, VariableKind
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import PointsTo, reads, roots_of, slice_of
-from clmap_lsp.source.types import OpaqueType, PointerType
+from clmap_lsp.source.types import OpaqueType, PointerType, has_union
 
 _Node = Variable | int
 """A register, the contents of a private object, or the number of a place that conditions lead to."""
@@ -51,7 +51,28 @@ class Origins:
 @per_kernel
 def origins_of(kernel: ir.Kernel) -> Origins:
     """Return where the values of a kernel come from; remembered."""
-    return _Tracer(_with_stored_pointers(kernel, slice_of(kernel).points_to)).run(kernel)
+    return _Tracer(_pointers_of(kernel)).run(kernel)
+
+
+def kept_pointer(kernel: ir.Kernel, it: ir.Load) -> Variable | None:
+    """Return the object that a pointer read from private or local memory leads into; `None` if not known.
+
+    What such memory holds a kernel has put there itself; all the pointers that it stores are looked at.
+    """
+    found = _pointers_of(kernel)
+    holders = roots_of(it.pointer, found)
+    if not holders or any(has_union(one.type) or not _keeps_pointers(one) for one in holders):
+        return None
+    calls = (one for one in ir.walk(kernel.body) if isinstance(one, ir.Call | ir.OpaqueCall))
+    if any(reaches_memory(argument) for call in calls for argument in call.arguments):
+        return None
+    places = found.get(it.variable, frozenset())
+    return next(iter(places)) if len(places) == 1 else None
+
+
+@per_kernel
+def _pointers_of(kernel: ir.Kernel) -> PointsTo:
+    return _with_stored_pointers(kernel, slice_of(kernel).points_to)
 
 
 def _with_stored_pointers(kernel: ir.Kernel, known: PointsTo) -> PointsTo:
@@ -60,7 +81,7 @@ def _with_stored_pointers(kernel: ir.Kernel, known: PointsTo) -> PointsTo:
     if not any(isinstance(it, ir.Load) for it in moving):
         return known
     found: defaultdict[Variable, frozenset[Variable]] = defaultdict(frozenset, known)
-    """Of a private object: what the pointers in it may point into."""
+    """Of a private or local object: what the pointers in it may point into."""
     for _ in range(MAX_ROUNDS):
         before = dict(found)
         for it in moving:
@@ -70,14 +91,14 @@ def _with_stored_pointers(kernel: ir.Kernel, known: PointsTo) -> PointsTo:
                     found[variable] |= roots_of(value, found)
                 case ir.Load(variable=variable, pointer=pointer):
                     found[variable] |= _union(
-                        found[it] for it in roots_of(pointer, found) if _holds_values(it)
+                        found[it] for it in roots_of(pointer, found) if _keeps_pointers(it)
                     )
                 case ir.Store(pointer=pointer, value=value):
-                    for target in filter(_holds_values, roots_of(pointer, found)):
+                    for target in filter(_keeps_pointers, roots_of(pointer, found)):
                         found[target] |= roots_of(value, found)
                 case ir.CopyObject(destination=destination, source=source):
-                    held = _union(found[one] for one in filter(_holds_values, roots_of(source, found)))
-                    for target in filter(_holds_values, roots_of(destination, found)):
+                    held = _union(found[one] for one in filter(_keeps_pointers, roots_of(source, found)))
+                    for target in filter(_keeps_pointers, roots_of(destination, found)):
                         found[target] |= held
         if before == found:
             return {variable: roots for variable, roots in found.items() if roots}
@@ -296,6 +317,11 @@ class _Tracer:
 def reaches_memory(value: Expression) -> bool:
     """Tell whether memory can be reached through a value: a pointer, or a number made of one."""
     return isinstance(value.type, PointerType) or any(map(reaches_memory, ir.operands(value)))
+
+
+def _keeps_pointers(root: Variable) -> bool:
+    """Tell whether all pointers in an object are those that the kernel stores there."""
+    return _holds_values(root) or root.kind is VariableKind.LOCAL_OBJECT
 
 
 def _holds_values(root: Variable) -> bool:

@@ -190,3 +190,30 @@ def test_a_call_without_pointers_leaves_private_arrays_alone() -> None:
     text = body("int s[2]; s[0] = N; s[1] = unheard_of(x); A[s[0]] = 0;", INTS)
     access = analyse(read_program(text, "k.cl").kernel("k")).of_buffer("A")[0]
     assert access.index_text == "N"
+
+
+KEPT = "typedef struct { __local int *data; int n; } kept_t;\n"
+
+
+def test_a_pointer_kept_in_local_memory() -> None:
+    """Which buffer it leads to was not known."""
+    text = KEPT + body(
+        "__local int L[64]; __local kept_t k; if (!lx) k.data = L; barrier(1); k.data[x] = N;", INTS
+    )
+    access = access_of(text, "L")
+    assert access.unknown == "the pointer is read from `k`"
+    assert access.sources == ("k",)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        "__local int M2[4]; if (N) k.data = M2;",
+        "unheard_of(&k);",
+    ],
+)
+def test_a_pointer_kept_where_others_may_be(others: str) -> None:
+    text = KEPT + body(f"__local int L[64]; __local kept_t k; k.data = L; {others} k.data[x] = N;", INTS)
+    summary = analyse(read_program(text, "k.cl").kernel("k"))
+    assert not summary.of_buffer("L")
+    assert summary.of_buffer("?")
