@@ -24,7 +24,7 @@ from pygls.exceptions import JsonRpcContentModified
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.included import reads_otherwise
-from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency
+from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency, awaitable
 
 if TYPE_CHECKING:
     from clmap_lsp.compiled.summary import CompiledKernel
@@ -190,7 +190,7 @@ class Analyses:
     async def shown(self, document: Document, patience_s: float) -> Sequence[Snapshot]:
         """Return what is known of a document soon: its snapshot, or those of what was edited and the rest."""
         if (part := self._parts.get(document.uri)) is not None and self.current(document) is None:
-            done = asyncio.wrap_future(part.future)
+            done = awaitable(part.future)
             done.add_done_callback(lambda it: it.cancelled() or it.exception())  # `_part_done` looks at it.
             await asyncio.wait({done}, timeout=patience_s)
         touched = self._touched.get(document.uri)
@@ -284,10 +284,7 @@ class Analyses:
         urgency = Urgency.opened(len(document.text))
         turn = self._turns.submit(urgency, lambda: self.engine().predict(document, settings))
         try:
-            is_news = await asyncio.wrap_future(turn.future)
-        except asyncio.CancelledError:
-            self._turns.end(turn)
-            raise
+            is_news = await self._turns.outcome(turn)
         except EndedError:
             return
         if is_news and self._server.documents.get(document.uri) is document:
@@ -299,7 +296,7 @@ class Analyses:
         ask = partial(self.engine().host_edits, document, settings, kernel, change)
         turn = self._turns.submit(Urgency(Band.REQUEST), ask)
         try:
-            return await asyncio.wrap_future(turn.future)
+            return await self._turns.outcome(turn)
         except EndedError:
             return {}
 
@@ -309,7 +306,7 @@ class Analyses:
         urgency = Urgency(Band.REQUEST)
         turn = self._turns.submit(urgency, lambda: self.engine().compiled(document, settings, kernel))
         try:
-            return await asyncio.wrap_future(turn.future)
+            return await self._turns.outcome(turn)
         except EndedError:
             return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePath
@@ -163,12 +162,8 @@ class Indexes:
 
     async def work(self, band: Band, work: Callable[[], T]) -> T:
         """Do work in its turn; it is ended where nobody waits for it any more."""
-        turn = self._server.turns.submit(Urgency(band), work)
-        try:
-            return await asyncio.wrap_future(turn.future)
-        except asyncio.CancelledError:
-            self._server.turns.end(turn)
-            raise
+        turns = self._server.turns
+        return await turns.outcome(turns.submit(Urgency(band), work))
 
     def _open_text(self, path: str) -> str | None:
         return next((it.text for it in self._server.documents if it.path == path), None)

@@ -7,6 +7,8 @@ from concurrent.futures import Future
 from typing import Any
 from weakref import WeakSet
 
+from clmap_lsp.server.turns import awaitable
+
 
 class Patience:
     """Waits for work that would be done at once, and not again for work that was not."""
@@ -19,5 +21,5 @@ class Patience:
         """Tell whether work is done, if need be a moment later."""
         if not work.done() and work not in self._waited_for:
             self._waited_for.add(work)
-            await asyncio.wait({asyncio.wrap_future(work)}, timeout=self._seconds)
+            await asyncio.wait({awaitable(work)}, timeout=self._seconds)
         return work.done()

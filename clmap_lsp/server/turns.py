@@ -8,6 +8,7 @@ nobody wants any more ends there. What the pieces share is therefore only change
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -135,6 +136,17 @@ class Turns:
                 turn.urgency = urgency
                 self._look()
 
+    async def outcome(self, turn: Turn[T]) -> T:
+        """Return what a piece of work gives; it is ended where nobody waits for that any more.
+
+        Raises: EndedError if it was ended otherwise.
+        """
+        try:
+            return await awaitable(turn.future)
+        except asyncio.CancelledError:
+            self.end(turn)
+            raise
+
     def end(self, turn: Turn[T]) -> None:
         """End a piece of work: at once if it has not begun, else at its next checkpoint."""
         with self._lock:
@@ -238,3 +250,31 @@ def _goes_before(one: Turn[object], running: Turn[object]) -> bool:
     if one.is_ended and one.has_begun:
         return running.urgency.band is not Band.REQUEST
     return one.urgency.key < running.urgency.key
+
+
+def awaitable(work: Future[T]) -> asyncio.Future[T]:
+    """Return the same outcome for who waits in the event loop.
+
+    `asyncio.wrap_future` lets each of the two hold the other, so that what an answer rests on (the index of a
+    text, of tens of thousands of tokens) stays until the collector looks: a third of a second in the midst of
+    typing. It also cancels work that was begun, of which nobody would ever be told.
+    """
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[T] = loop.create_future()
+
+    def tell(work: Future[T]) -> None:
+        if told.done():
+            return
+        if work.cancelled():
+            told.cancel()
+        elif (error := work.exception()) is not None:
+            told.set_exception(error)
+        else:
+            told.set_result(work.result())
+
+    def done(work: Future[T]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, work)
+
+    work.add_done_callback(done)
+    return told

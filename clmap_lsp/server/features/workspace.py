@@ -69,7 +69,7 @@ async def _files(server: ClmapServer) -> list[Path]:
         Urgency(Band.OPENED),
         lambda: [path for root in roots for path in opencl_files(root)][:MAX_FILES],
     )
-    return await asyncio.wrap_future(turn.future)
+    return await server.turns.outcome(turn)
 
 
 async def _findings(server: ClmapServer, path: Path) -> list[lsp.Diagnostic]:
@@ -90,10 +90,7 @@ async def _findings(server: ClmapServer, path: Path) -> list[lsp.Diagnostic]:
 
     turn = server.turns.submit(Urgency.opened(1 << 40), analyse)
     try:
-        snapshot = await asyncio.wrap_future(turn.future)
-    except asyncio.CancelledError:
-        server.turns.end(turn)
-        raise
+        snapshot = await server.turns.outcome(turn)
     except EndedError:
         return []
     return [] if snapshot is None else diagnostics_of(server, snapshot)
