@@ -15,6 +15,7 @@ from clmap_lsp.index.pieces import Key, Piece, Unit
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
+from clmap_lsp.source.made import Tokens
 from clmap_lsp.source.normalise import span_of_token
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
@@ -82,7 +83,7 @@ class Index:
     read_as: BuildOptions
     """The options with the OpenCL C version that was presumed where they say none."""
     files: Mapping[str, SourceFile]
-    tokens: list[Token] = field(repr=False)
+    tokens: Tokens = field(repr=False)
     texts: list[str] = field(repr=False)
     units: list[PlacedUnit] = field(repr=False)
     scope: FileScope = field(repr=False)
@@ -173,7 +174,7 @@ class Index:
         # Taking tokens apart is twice as fast as asking for their fields, and this is done at each key.
         pairs = [
             (start, at)
-            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens)
+            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens.all())
             if use is None and path == own
         ]
         pairs.sort()
@@ -188,18 +189,25 @@ class Index:
         for macro in self.macros:
             span = None if macro.macro is None else macro.macro.span
             if span is not None and _holds(span, own, offset):
-                return self._made_at(span.start, offset)
+                return self._made_at(macro, span.start, offset)
         starts, numbers = self._typed
         at = bisect_right(starts, offset) - 1
         return numbers[at] if at >= 0 else None
 
-    def _made_at(self, first: int, offset: int) -> int | None:
+    def _made_at(self, macro: Symbol, first: int, offset: int) -> int | None:
         """Return the number of the last token that uses of a macro make of its body up to an offset."""
+        for placed in reversed(self._made_by([macro])):
+            found = self._last_made(placed.start, placed.end, first, offset)
+            if found is not None:
+                return found
+        return self._last_made(0, len(self.tokens), first, offset)
+
+    def _last_made(self, start: int, end: int, first: int, offset: int) -> int | None:
         own = self.path
         made = [
-            (start, at)
-            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens)
-            if first <= start <= offset and path == own and use is not None and use.path == own
+            (place, at)
+            for at, (_, place, _, _, path, use, _) in enumerate(self.tokens[start:end], start)
+            if first <= place <= offset and path == own and use is not None and use.path == own
         ]
         return max(made)[1] if made else None
 
@@ -226,11 +234,12 @@ class Index:
     ) -> list[Occurrence]:
         found: dict[tuple[str, int], Occurrence] = {}
         for placed in units:
-            start = placed.start
+            start, end = placed.start, placed.end
+            tokens = self.tokens[start:end]
             for use in placed.unit.uses:
                 if not use.symbol.name:
                     continue
-                token = self.tokens[start + use.token]
+                token = tokens[use.token]
                 if offset is not None and not token.start <= offset <= token.end:
                     continue
                 made = token.use
@@ -292,9 +301,21 @@ class Index:
         named = [
             it for it in macros if it.macro is not None and _holds(it.macro.name_span, self.path, offset)
         ]
-        found = self._occurring(units, named, uses, offset)
-        if macros and not found:
-            found = self._occurring(self.units, named, uses, offset)
+        if not macros:
+            return self._occurring_here(units, [], uses, offset)
+        for placed in reversed(units):  # Where several uses make something of the place, the last one counts.
+            if found := self._occurring_here([placed], named, uses, offset):
+                return found
+        return self._occurring_here(self.units, named, uses, offset)
+
+    def _occurring_here(
+        self,
+        units: Iterable[PlacedUnit],
+        macros: Iterable[Symbol],
+        uses: Iterable[tuple[Token, Symbol]],
+        offset: int,
+    ) -> list[Occurrence]:
+        found = self._occurring(units, macros, uses, offset)
         return [it for it in found if it.path == self.path]
 
     def _holding(self, path: str, offset: int) -> list[PlacedUnit]:
@@ -345,10 +366,9 @@ class Index:
     @lazy_property
     def builtin_uses(self) -> list[tuple[Token, BuiltinUse]]:
         """The places that name something built in, in the order of the text."""
+        tokens = self.tokens.all()
         return [
-            (self.tokens[placed.start + use.token], use)
-            for placed in self.units
-            for use in placed.unit.builtins
+            (tokens[placed.start + use.token], use) for placed in self.units for use in placed.unit.builtins
         ]
 
     def builtin_at(self, offset: int) -> tuple[Token, BuiltinUse] | None:

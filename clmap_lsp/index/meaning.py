@@ -83,7 +83,7 @@ def _named(index: Index) -> dict[int, tuple[int, Symbol, int]]:
 
     As `Index.occurrences` has it, in a part of the time: this is asked at each key.
     """
-    own, tokens = index.path, index.tokens
+    own, tokens = index.path, index.tokens.all()
     found: dict[int, tuple[int, Symbol, int]] = {}
     from_macros: set[int] = set()
     for placed in index.units:

@@ -23,6 +23,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.lexer import NEW_LINE, Token, is_name
 from clmap_lsp.source.macros import Macro
+from clmap_lsp.source.made import Tokens
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import MAX_CHARACTERS, Prepared, prepare
 from clmap_lsp.source.preprocess import PRAGMA, MacroLog
@@ -71,7 +72,7 @@ def read_index(
         source, log = prepared.source, prepared.log
         if source.files[path].text != text:
             source.files[path] = SourceFile.of(path, text)
-        texts = [it[0] for it in source.tokens]
+        texts = source.texts
         read_as = replace(options, standard=options.standard or presumed_standard(texts))
         known = previous.kept if previous is not None and previous.read_as == read_as else {}
         also = beside.kept if beside is not None and beside.read_as == read_as else {}
@@ -127,7 +128,7 @@ _Kept = dict[str, list[Unit]]
 
 
 def _units(
-    tokens: list[Token],
+    tokens: Tokens,
     texts: list[str],
     options: BuildOptions,
     known: Mapping[str, list[Unit]],
@@ -236,7 +237,7 @@ def _means_the_same(unit: Unit, scope: FileScope) -> bool:
     return True
 
 
-def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
+def _declarations(tokens: Tokens, texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield the first token of each top-level declaration, that behind its last, and whether it was cut off.
 
     A kernel that starts a line inside of braces, or of a declaration that is half written, ends what is open
@@ -268,7 +269,7 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
                     start = first
                 yield start, at + 1, False
                 start = at + 1
-        elif not is_cpp and tokens[at].gap == NEW_LINE:
+        elif not is_cpp and tokens.gap(at) == NEW_LINE:
             first = _head_start(texts, at)
             if depth == 0:
                 if _is_unfinished(texts[start:first]):

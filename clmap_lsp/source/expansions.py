@@ -7,13 +7,13 @@ share, and holds as long as every name that was looked at on the way means the s
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import Token, Use
+from clmap_lsp.source.made import Made, Step
 
 if TYPE_CHECKING:
     from clmap_lsp.source.segments import Segment
@@ -53,9 +53,11 @@ class Expansion:
     """What a use of a macro became."""
 
     use: Use
-    tokens: list[Token]
-    log: list[tuple[Token, str]]
-    """Each token that named a macro, with the name."""
+    made: Made
+    named: Made
+    """The tokens that named macros."""
+    named_macros: Sequence[str]
+    """The names of these macros."""
     names: frozenset[str]
     """All that was looked at, macros or not."""
     meanings: Meanings
@@ -83,46 +85,9 @@ class Expansion:
         if not any(steps.values()):
             return self
         use = use or Use(self.use.path, start, self.use.end + by)
-        move = _mover(steps, self.use.path, use, by)
-        log = zip(move([it for it, _ in self.log]), [name for _, name in self.log], strict=True)
-        return Expansion(use, move(self.tokens), list(log), self.names, meanings, self.cost)
-
-
-def _mover(
-    steps: Mapping[tuple[str, int, int], int], path: str, use: Use, by: int
-) -> Callable[[list[Token]], list[Token]]:
-    """Return what moves tokens by the steps of the stretches that they are typed in."""
-    new = tuple.__new__  # Calling the class costs twice as much, and there are tens of thousands.
-    if all(step == by and it[0] == path for it, step in steps.items()):
-        return lambda tokens: [
-            new(Token, (text, start + by, end + by, gap, path, made and use, painted))
-            for text, start, end, gap, path, made, painted in tokens
-        ]
-    stretches = sorted((*it, step) for it, step in steps.items() if step)
-    if len(stretches) <= 2:  # What a body holds, and the arguments of its use.
-        nowhere = "", 0, 0, 0
-        (there, first, last, step), (other, others_first, others_last, others_step), *_ = (
-            *stretches,
-            nowhere,
-            nowhere,
-        )
-        return lambda tokens: [
-            new(Token, (text, start + step, end + step, gap, path, made and use, painted))
-            if first <= start < last and path == there
-            else new(Token, (text, start + others_step, end + others_step, gap, path, made and use, painted))
-            if others_first <= start < others_last and path == other
-            else new(Token, (text, start, end, gap, path, made and use, painted))
-            for text, start, end, gap, path, made, painted in tokens
-        ]
-
-    def moved(token: Token) -> Token:
-        text, start, end, gap, path, made, painted = token
-        at = bisect_right(stretches, (path, start, 1 << 62)) - 1
-        if at >= 0 and stretches[at][0] == path and start < stretches[at][2]:
-            start, end = start + stretches[at][3], end + stretches[at][3]
-        return new(Token, (text, start, end, gap, path, made and use, painted))
-
-    return lambda tokens: [moved(it) for it in tokens]
+        moves = [Step(*it, step) for it, step in sorted(steps.items())]
+        made, named = self.made.moved(moves, use), self.named.moved(moves, use)
+        return Expansion(use, made, named, self.named_macros, self.names, meanings, self.cost)
 
 
 class ByUse(dict[Key, Expansion]):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
+from clmap_lsp.source.made import NOT_YET, Made
 from clmap_lsp.source.pieces import Piece
 from clmap_lsp.source.segments import Defined, Segment, followed, segments_of
 
@@ -178,6 +179,9 @@ class Expander:
         """Gets each token that named a macro, with it."""
         self.unclosed: list[Token] = []
         """Names of macros whose use in a file is not closed."""
+        self.taken: list[tuple[int, Made]] = []
+        """What was kept of earlier readings and is part of the output, and from which of its tokens on: these
+        are `NOT_YET` in it."""
         self._seen: set[str] | None = None
         """Gets each text that is looked at, while an expansion is to be kept."""
         self._segment_depth = -1
@@ -246,11 +250,18 @@ class Expander:
     def take(self, kept: Expansion, out: list[Token]) -> None:
         """Append what is kept of a use."""
         self.charge(kept.cost)
-        out += kept.tokens
+        self.taken.append((len(out), kept.made))
+        out += [NOT_YET] * kept.made.count
         if self._seen is not None:
             self._seen |= kept.names
         if self.log is not None:
-            self.log += [(token, self.macros[name]) for token, name in kept.log]
+            macros = map(self.macros.__getitem__, kept.named_macros)
+            self.log += zip(kept.named.tokens, macros, strict=True)
+
+    def _last_text(self, out: list[Token]) -> str:
+        if out[-1] is NOT_YET:
+            return self.taken[-1][1].texts[-1]
+        return out[-1].text
 
     @contextmanager
     def noting(self, seen: set[str]) -> Iterator[_Noted]:
@@ -280,12 +291,12 @@ class Expander:
     def _expand_and_keep(self, tokens: list[Token], at: int, out: list[Token], end: int, key: Key) -> int:
         """Expand a use, and keep what it becomes if that follows from its tokens alone."""
         macro, budget, n_before = self.macros[tokens[at].text], self._budget, len(out)
-        n_unclosed = len(self.unclosed)
+        n_unclosed, n_taken = len(self.unclosed), len(self.taken)
         with self.noting(set(map(text_of, tokens[at:end]))) as noted:
             found_end, use = self._expand_by_segments(tokens, at, out) or self._expand(tokens, at, out, None)
         names = frozenset(noted.seen)
         meanings = self.meanings(names, macro)
-        runs_on = out[n_before:] and out[-1].text in meanings
+        runs_on = len(out) > n_before and self._last_text(out) in meanings
         varies = any(self.macros[it].dynamic is not None for it in meanings)
         macro.kept.is_large = len(out) - n_before >= LARGE
         if (
@@ -294,9 +305,10 @@ class Expander:
             and found_end == end
             and not (runs_on or varies or self.unclosed[n_unclosed:])
         ):
-            made = [(token, it.name) for token, it in noted.log]
+            named, macros = [it for it, _ in noted.log], [it.name for _, it in noted.log]
             cost = budget - self._budget
-            macro.kept.by_use.keep(key, Expansion(use, out[n_before:], made, names, meanings, cost))
+            made = Made(out[n_before:], [(it - n_before, part) for it, part in self.taken[n_taken:]])
+            macro.kept.by_use.keep(key, Expansion(use, made, Made(named), macros, names, meanings, cost))
         return found_end
 
     def _expand_by_segments(self, tokens: list[Token], at: int, out: list[Token]) -> tuple[int, Use] | None:
@@ -316,6 +328,7 @@ class Expander:
             return None
         use = Use(name.path, name.start, tokens[base.at - 1].end)
         before = len(out), self._budget, self._use_budget, len(self.log or ()), len(self.unclosed)
+        n_taken = len(self.taken)
         if self.log is not None:
             self.log.append((name, macro))
         self.charge(1)
@@ -328,6 +341,7 @@ class Expander:
             self._budget, self._use_budget = before[1], before[2]
             for there, n in ((out, before[0]), (self.log or [], before[3]), (self.unclosed, before[4])):
                 del there[n:]
+            del self.taken[n_taken:]
             return None
         return end, use
 
@@ -565,8 +579,8 @@ class _InSegments:
         names = frozenset(noted.seen)
         meanings = expander.meanings(names, self.macro)
         if self.key and not any(expander.macros[it].dynamic is not None for it in meanings):
-            log = [(token, it.name) for token, it in noted.log]
-            kept = Expansion(self.use, made, log, names, {**meanings, "": own}, cost)
+            named, macros = Made([it for it, _ in noted.log]), [it.name for _, it in noted.log]
+            kept = Expansion(self.use, Made(made), named, macros, names, {**meanings, "": own}, cost)
             segment.by_use.keep(self.key, kept)
         return True
 

@@ -20,7 +20,7 @@ from clmap_lsp.source.difference import difference
 from clmap_lsp.source.embedded import kernels_of_host
 from clmap_lsp.source.encoding import encoding_problems
 from clmap_lsp.source.ir import Guess, Problem, Severity
-from clmap_lsp.source.lexer import Token, text_of
+from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.preprocess import MacroLog, Preprocessed, preprocess
@@ -87,7 +87,7 @@ def _parse(
     if source.files[path].text != text:
         source.files[path] = SourceFile.of(path, text)
     checkpoint()
-    tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
+    tokens = without_placeholders(source.tokens.all()) if "@" in text else source.tokens.all()
     texts = [it.text for it in tokens]
     dialect = plain(tokens, texts)
     if dialect.tokens is not tokens:
@@ -197,7 +197,7 @@ def preprocess_some_branch(
             it: value_of_constant(it) for it in source.divisors if it not in options.undefines
         }
         source = reading.run(values, "so that no condition divides by zero") if values else source
-    has_kernel = not KERNEL_WORDS.isdisjoint(map(text_of, source.tokens))
+    has_kernel = not KERNEL_WORDS.isdisjoint(source.texts)
     if has_kernel and not source.errors:
         return source, reading.guesses
     if not has_kernel:
@@ -286,7 +286,7 @@ class _Reading:
         self.options = replace(self.options, defines=defines)
         source = preprocess(self.text, self.path, self.options, self.read_file, self.log)
         used = {name for name, value in given.items() if name == value}
-        used = used.intersection(map(text_of, source.tokens)) if used else used
+        used = used.intersection(source.texts) if used else used
         for name, value in given.items():
             if name not in used:
                 self.assume(name, "1" if name == value else value, why)

@@ -13,11 +13,13 @@ from itertools import compress, count
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, open_comment, text_of
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, open_comment
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
+from clmap_lsp.source.made import Taken, Tokens, fill, texts_of
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
 from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex
@@ -61,11 +63,11 @@ PRAGMA = "#pragma"
 """The first characters of the one token that a pragma leaves in the output."""
 
 
-@dataclass(slots=True)
+@dataclass()
 class Preprocessed:
     """What is left of a file after preprocessing."""
 
-    tokens: list[Token]
+    made: list[Token]
     files: dict[str, SourceFile]
     problems: list[Problem]
     inactive: list[Span]
@@ -77,6 +79,18 @@ class Preprocessed:
     missing_includes: list[str] = field(default_factory=list)
     errors: list[Token] = field(default_factory=list)
     """The `#error` directives that were reached."""
+    taken: Taken = ()
+    """What of `made` is not put together yet."""
+
+    @lazy_property
+    def tokens(self) -> Tokens:
+        """The tokens, each put together when it is asked for."""
+        return Tokens(self.made, self.taken)
+
+    @lazy_property
+    def texts(self) -> list[str]:
+        """The tokens' texts."""
+        return texts_of(self.made, self.taken)
 
 
 @dataclass(slots=True)
@@ -171,7 +185,7 @@ def _preprocess_reached(
 def _reached(result: Preprocessed, left_out: dict[str, list[Item]]) -> set[str]:
     """Return which of the definitions that were left out the output needs, through macros and each other."""
     reached: set[str] = set()
-    waiting = list(set(map(text_of, result.tokens)))
+    waiting = list(set(texts_of(result.made, result.taken)))
     seen = set(waiting)
     while waiting:
         name = waiting.pop()
@@ -238,6 +252,7 @@ class _Preprocessor:
         self.out = Preprocessed([], {it.path: it for it in pseudo_files}, [], [], self.macros)
         self.expander = Expander(self.macros, limit=MAX_EXPANDED, use_limit=MAX_USE)
         self.expander.log = None if log is None else log.uses
+        self.out.taken = self.expander.taken
         self.once: set[str] = set()
         self.including: list[str] = []
         self.places = PresumedPlaces(self.out.files)
@@ -277,11 +292,13 @@ class _Preprocessor:
             self._put_in()
         except (TooManyTokensError, _TooLargeError):
             return False
-        return self.is_repeatable and not self.places.vary and len(self.out.tokens) <= MAX_TOKENS
+        return self.is_repeatable and not self.places.vary and len(self.out.made) <= MAX_TOKENS
 
     def _put_in(self) -> None:
-        old = self.out.tokens
-        new = self.out.tokens = []
+        old = self.out.made
+        fill(old, self.expander.taken)
+        self.expander.taken.clear()
+        new = self.out.made = []
         self.macros.clear()
         self.macros.update(self.first_macros)
         changes = done = 0
@@ -385,7 +402,7 @@ class _Preprocessor:
                 self.problem("include-depth", what, span)
             return
         self.included_characters += len(text)
-        if len(self.out.tokens) > MAX_TOKENS or self.included_characters > MAX_INCLUDED_CHARACTERS:
+        if len(self.out.made) > MAX_TOKENS or self.included_characters > MAX_INCLUDED_CHARACTERS:
             raise _TooLargeError
         if self.needed is None and self.included_characters > LARGE_INCLUDES:
             raise _LargeIncludesError
@@ -399,9 +416,9 @@ class _Preprocessor:
         """Read a file that was included before, unless such have left too many tokens."""
         if self.repeated > MAX_REPEATED:
             return
-        before, repeated = len(self.out.tokens), self.repeated
+        before, repeated = len(self.out.made), self.repeated
         self.file(path, text)
-        self.repeated = repeated + len(self.out.tokens) - before  # Those inside of it are among these.
+        self.repeated = repeated + len(self.out.made) - before  # Those inside of it are among these.
         if repeated <= MAX_REPEATED < self.repeated:
             what = f"files included again, such as `{name}`, leave more than {MAX_REPEATED:,} tokens"
             self.problem("include-depth", f"{what}; those that follow are not read again", span)
@@ -543,7 +560,7 @@ class _Preprocessor:
         text = PRAGMA + "".join(
             (" " if it.gap != 0 or index == 0 else "") + it.text for index, it in enumerate(words)
         )
-        self.out.tokens.append(Token(text, directive.start, directive.end, NEW_LINE, path))
+        self.out.made.append(Token(text, directive.start, directive.end, NEW_LINE, path))
 
     def _error(self, directive: Directive, path: str) -> None:
         words = " ".join(token.text for token in directive.tokens[1:])
@@ -679,14 +696,14 @@ class _FileReader:
             self.put([chunk])
             return
         items, self.state = outline(chunk, self.state)
-        kept, start, changes = self.kept(items), len(owner.out.tokens), len(owner.changes)
+        kept, start, changes = self.kept(items), len(owner.out.made), len(owner.changes)
         self.put(kept)
-        owner.pruned.append(_Pruned(self, items, kept, start, len(owner.out.tokens), changes))
+        owner.pruned.append(_Pruned(self, items, kept, start, len(owner.out.made), changes))
 
     def expanded(self, tokens: list[Token], texts: list[str]) -> None:
         """Append consecutive tokens to the output with their macros expanded."""
         macros = self.owner.macros
-        out = self.owner.out.tokens
+        out = self.owner.out.made
         hits = list(compress(count(), map(macros.__contains__, texts)))
         if not hits:
             out += tokens
@@ -709,16 +726,16 @@ class _FileReader:
     def use(self, tokens: list[Token], hit: int, refill: Callable[[], bool] | None = None) -> int:
         """Expand the macro use at `hit`; nothing stays of one that passes the limit."""
         owner = self.owner
-        before = len(owner.out.tokens)
+        before, n_taken = len(owner.out.made), len(owner.expander.taken)
         n_unclosed = len(owner.expander.unclosed)
         try:
-            end = owner.expander.expand_use(tokens, hit, owner.out.tokens, refill)
+            end = owner.expander.expand_use(tokens, hit, owner.out.made, refill)
             for name in owner.expander.unclosed[n_unclosed:]:
                 said = "unterminated function-like macro invocation"
                 owner.problem("unclosed-macro", said, Span(name.path, name.start, name.end))
             return end
         except TooManyTokensError:
-            del owner.out.tokens[before:]
+            del owner.out.made[before:], owner.expander.taken[n_taken:]
             if owner.bomb is None:
                 token = tokens[hit]
                 owner.bomb = token, Span(self.path, token.start, token.end)

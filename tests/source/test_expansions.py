@@ -79,19 +79,20 @@ INSERTED = (
 )
 
 
+def _plain(token):
+    use = token.use and (token.use.path, token.use.start, token.use.end)
+    return *token[:5], use, token.painted
+
+
 def _read(text):
     log = MacroLog()
     found = preprocess(text, PATH, BuildOptions(), None, log)
     files = {it.path: it for it in found.files.values()}
 
-    def plain(token):
-        use = token.use and (token.use.path, token.use.start, token.use.end)
-        return *token[:5], use, token.painted
-
     return (
-        [plain(it) for it in found.tokens],
-        [(plain(it), macro.name, [plain(of) for of in macro.body]) for it, macro in log.uses],
-        [(macro.name, plain(name), span) for macro, name, span in log.definitions],
+        [_plain(it) for it in found.tokens],
+        [(_plain(it), macro.name, [_plain(of) for of in macro.body]) for it, macro in log.uses],
+        [(macro.name, _plain(name), span) for macro, name, span in log.definitions],
         [str(it) for it in found.problems],
         sorted(files),
     )
@@ -119,6 +120,40 @@ def test_an_edited_file_becomes_what_it_is_by_itself(edits, source):
     for text, found in zip(versions, edited, strict=True):
         forget(PATH)
         assert found == _read(text)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=8
+    ),
+    st.sampled_from((SOURCE, IN_LINES)),
+    st.lists(st.floats(0, 1), min_size=2, max_size=12),
+)
+@example([(0.0, 0, "\n"), (0.02, 0, "  "), (0.0, 1, ""), (0.9, 0, "x")], SOURCE, [0.4, 0.9])
+@example([(0.5, 0, "x"), (0.5, 0, "x"), (0.0, 0, "\n"), (0.2, 0, " ")], IN_LINES, [0.7, 0.8, 1.0])
+def test_tokens_are_the_same_whatever_is_asked_of_them_first(edits, source, places):
+    """Versions that nobody looks at are not put together; a part of the last one is, then all of it."""
+    text = source
+    forget(PATH)
+    found = preprocess(text, PATH, BuildOptions())
+    for share, n_deleted, inserted in edits:
+        at = int(share * len(text))
+        text = text[:at] + inserted + text[at + n_deleted :]
+        found = preprocess(text, PATH, BuildOptions())
+    chosen = [int(share * (len(found.tokens) - 1)) for share in places]
+    ones = [(at, _plain(found.tokens[at])) for at in chosen if found.tokens]
+    gaps = [(at, found.tokens.gap(at)) for at in chosen if found.tokens]
+    first, last = min(chosen), max(chosen)
+    part = list(map(_plain, found.tokens[first:last]))
+    texts = list(found.texts)
+    forget(PATH)
+    expected = list(map(_plain, preprocess(text, PATH, BuildOptions()).tokens))
+    assert ones == [(at, expected[at]) for at, _ in ones]
+    assert gaps == [(at, expected[at][3]) for at, _ in gaps]
+    assert part == expected[first:last]
+    assert texts == [it[0] for it in expected]
+    assert list(map(_plain, found.tokens)) == expected
 
 
 def test_what_is_kept_is_charged_as_if_it_were_made():

@@ -1,0 +1,271 @@
+"""What large uses of macros became in an earlier reading, put together only where somebody asks.
+
+While a person types in a file whose macros make whole functions, tens of thousands of tokens move at each
+key, of which an answer needs a few: the parser reads their texts, which stay, and places are asked for of
+what a person points at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import add
+from sys import intern
+from typing import Final, NamedTuple, TypeAlias, overload
+
+from clmap_lsp.source.lexer import Token, Use, text_of
+
+MAX_STEPS = 64
+"""Pairs of stretches up to which two moves are made one without the tokens."""
+
+
+class Step(NamedTuple):
+    """How far what stands in a stretch of a file has moved."""
+
+    path: str
+    start: int
+    end: int
+    by: int
+
+
+class Columns(NamedTuple):
+    """Tokens by their fields: those that no edit elsewhere changes are shared by all versions of a text."""
+
+    texts: Sequence[str]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    gaps: Sequence[int]
+    paths: Sequence[str]
+    uses: Sequence[Use | None]
+    painted: Sequence[bool]
+
+
+_NO_COLUMNS: Final = Columns((), (), (), (), (), (), ())
+NOT_YET: Final = Token("", 0, 0, 0, "")
+"""Stands in a list for each token that is put together when it is asked for."""
+
+
+class Made:
+    """Tokens that were made of a use of a macro.
+
+    Args:
+        tokens: these; `NOT_YET` where a part of them was taken from an earlier reading.
+        taken: these parts.
+    """
+
+    __slots__ = ("_base", "_steps", "_taken", "_tokens", "_use", "count")
+
+    def __init__(self, tokens: list[Token], taken: Taken = ()) -> None:
+        self.count = len(tokens)
+        self._tokens: list[Token] | None = tokens
+        self._taken = taken
+        self._base: Columns | None = None
+        self._steps: Sequence[Step] = ()
+        self._use: Use | None = None
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens; not to be changed."""
+        if self._tokens is None:
+            assert self._base is not None
+            self._tokens = _put_together(self._base, self._steps, self._use)
+        if self._taken:
+            fill(self._tokens, self._taken)
+            self._taken = ()
+        return self._tokens
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The tokens' texts."""
+        if self._base is None and self._tokens is not None:
+            return texts_of(self._tokens, self._taken)
+        return self._columns.texts
+
+    def gap(self, at: int) -> int:
+        """Return what stands before a token."""
+        return self.tokens[at].gap if self._base is None else self._base.gaps[at]
+
+    def token(self, at: int) -> Token:
+        """Return one of the tokens."""
+        if self._tokens is not None or self._base is None:
+            return self.tokens[at]
+        base = self._base
+        start, path = base.starts[at], base.paths[at]
+        by = _step(self._steps, path, start)
+        use = None if base.uses[at] is None else self._use
+        return Token(
+            base.texts[at], start + by, base.ends[at] + by, base.gaps[at], path, use, base.painted[at]
+        )
+
+    @property
+    def _columns(self) -> Columns:
+        if self._base is None:
+            self._base = _columns_of(self.tokens)
+        return self._base
+
+    def moved(self, steps: Sequence[Step], use: Use) -> Made:
+        """Return the same tokens after edits elsewhere, made of `use`.
+
+        Args:
+            steps: of all stretches that the tokens are typed in, in order.
+        """
+        found = Made.__new__(Made)
+        found.count, found._taken, found._tokens, found._use = self.count, (), None, use
+        found._base, found._steps = self._columns, joined(steps)
+        if self._steps and len(self._steps) * len(found._steps) <= MAX_STEPS:
+            found._steps = _one_after_another(self._steps, found._steps)
+        elif self._steps:
+            found._base = _columns_of(self.tokens)
+        return found
+
+
+Taken: TypeAlias = Sequence[tuple[int, Made]]
+"""Parts of a list of tokens that are put together when asked for, and from which token on each stands."""
+
+
+def fill(tokens: list[Token], taken: Taken) -> None:
+    """Put the parts of a list of tokens where they belong."""
+    for start, made in taken:
+        tokens[start : start + made.count] = made.tokens
+
+
+def texts_of(tokens: list[Token], taken: Taken) -> list[str]:
+    """Return the texts of tokens, without putting together what is not yet."""
+    texts: list[str] = []
+    for start, made in taken:
+        texts += map(text_of, tokens[len(texts) : start])
+        texts += made.texts
+    texts += map(text_of, tokens[len(texts) :])
+    return texts
+
+
+def joined(steps: Sequence[Step]) -> list[Step]:
+    """Return steps in order, with those that follow each other and are equally long as one."""
+    found: list[Step] = []
+    for it in steps:
+        if found and (found[-1].path, found[-1].by) == (it.path, it.by):
+            found[-1] = Step(it.path, found[-1].start, max(found[-1].end, it.end), it.by)
+        else:
+            found.append(it)
+    return found
+
+
+def _one_after_another(first: Sequence[Step], then: Sequence[Step]) -> list[Step]:
+    """Return the steps that lead where two moves do, one after the other."""
+    found: list[Step] = []
+    for one in first:
+        for other in then:
+            start, end = max(one.start, other.start - one.by), min(one.end, other.end - one.by)
+            if one.path == other.path and start < end:
+                found.append(Step(one.path, start, end, one.by + other.by))
+    return joined(sorted(found))
+
+
+def _columns_of(tokens: list[Token]) -> Columns:
+    if not tokens:
+        return _NO_COLUMNS
+    texts, *others = zip(*tokens, strict=True)
+    # There are few words: where each is one object, whoever goes over all texts finds them in the cache.
+    return Columns(list(map(intern, texts)), *others)
+
+
+def _put_together(columns: Columns, steps: Sequence[Step], use: Use | None) -> list[Token]:
+    if not columns.paths:
+        return []
+    path = columns.paths[0]
+    if columns.paths.count(path) == len(columns.paths):
+        starts, ends = _moved_places(columns, [it for it in steps if it.path == path])
+    else:
+        starts, ends = _moved_in_files(columns, steps)
+    uses = [None if it is None else use for it in columns.uses]
+    now = columns._replace(starts=starts, ends=ends, uses=uses)
+    # To put tokens together from columns takes half of the time that taking each apart does.
+    return list(map(tuple.__new__, repeat(Token), zip(*now, strict=True)))
+
+
+def _moved_places(columns: Columns, steps: Sequence[Step]) -> tuple[Sequence[int], Sequence[int]]:
+    """Return where tokens of one file start and end."""
+    starts, ends = columns.starts, columns.ends
+    if len(steps) == 1:
+        by = steps[0].by
+        return ([it + by for it in starts], [it + by for it in ends]) if by else (starts, ends)
+    for it in steps:
+        first, last, by = it.start, it.end, it.by
+        if by:  # Of one edit there is one such stretch: all behind it.
+            starts, ends = (
+                [
+                    now + by if first <= then < last else now
+                    for now, then in zip(now_at, columns.starts, strict=True)
+                ]
+                for now_at in (starts, ends)
+            )
+    return starts, ends
+
+
+def _step(steps: Sequence[Step], path: str, start: int) -> int:
+    """Return how far what starts at a place moves."""
+    at = bisect_right(steps, (path, start, 1 << 62, 0)) - 1
+    it = steps[at] if at >= 0 else None
+    return it.by if it is not None and it.path == path and start < it.end else 0
+
+
+def _moved_in_files(columns: Columns, steps: Sequence[Step]) -> tuple[Sequence[int], Sequence[int]]:
+    by = [_step(steps, path, start) for path, start in zip(columns.paths, columns.starts, strict=True)]
+    return list(map(add, columns.starts, by)), list(map(add, columns.ends, by))
+
+
+class Tokens(Sequence[Token]):
+    """The tokens of a file; what was taken from an earlier reading is put together when asked for."""
+
+    __slots__ = ("_starts", "_taken", "_tokens")
+
+    def __init__(self, tokens: list[Token], taken: Taken = ()) -> None:
+        self._tokens = tokens
+        self._taken = taken
+        self._starts = [start for start, _ in taken]
+
+    def all(self) -> list[Token]:
+        """Return all of them, for loops that go over them; not to be changed."""
+        if self._taken:
+            fill(self._tokens, self._taken)
+            self._taken = ()
+        return self._tokens
+
+    def gap(self, at: int) -> int:
+        """Return what stands before a token, which no edit elsewhere changes."""
+        taken = self._taken
+        if self._tokens[at] is NOT_YET and taken:
+            start, made = taken[bisect_right(self._starts, at) - 1]
+            return made.gap(at - start)
+        return self._tokens[at].gap
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __iter__(self) -> Iterator[Token]:
+        return iter(self.all())
+
+    @overload
+    def __getitem__(self, at: int) -> Token: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Token]: ...
+    def __getitem__(self, at: int | slice) -> Token | list[Token]:
+        if isinstance(at, slice):
+            return self._part(at)
+        found = self._tokens[at]
+        taken = self._taken
+        if found is NOT_YET and taken:  # Else another thread has put it there meanwhile.
+            at = at if at >= 0 else at + len(self._tokens)
+            start, made = taken[bisect_right(self._starts, at) - 1]
+            return made.token(at - start)
+        return self._tokens[at]
+
+    def _part(self, at: slice) -> list[Token]:
+        start, end, step = at.indices(len(self._tokens))
+        taken = self._taken
+        if taken and step == 1:
+            first = max(bisect_right(self._starts, start) - 1, 0)
+            fill(self._tokens, taken[first : bisect_right(self._starts, max(end - 1, 0))])
+            return self._tokens[start:end]
+        return self.all()[at]
