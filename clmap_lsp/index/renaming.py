@@ -10,6 +10,7 @@ from clmap_lsp.index.cursor import KEYWORDS
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, Scope, Symbol
 from clmap_lsp.index.pieces import Unit
+from clmap_lsp.index.renamed import changed_meaning
 from clmap_lsp.index.types import TYPE_NAMES
 from clmap_lsp.index.unread import UnclearError, inactive_places, macro_places
 from clmap_lsp.source.lexer import is_name, joined
@@ -80,11 +81,16 @@ def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
     _check_macros(index, symbol, places)
     _check_conflicts(index, symbol, name)
     if symbol.kind is Kind.MACRO:
-        return macro_places_or_refusal(index, symbol)
-    try:
-        return places + inactive_places(index, symbol)
-    except UnclearError as error:
-        raise RenameError(str(error)) from None
+        found = macro_places_or_refusal(index, symbol)
+    else:
+        try:
+            found = places + inactive_places(index, symbol)
+        except UnclearError as error:
+            raise RenameError(str(error)) from None
+    why = changed_meaning(index, found, symbol.name, name)
+    if why is not None:
+        raise RenameError(why)
+    return found
 
 
 def macro_places_or_refusal(index: Index, symbol: Symbol) -> list[Occurrence]:

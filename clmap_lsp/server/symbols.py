@@ -107,9 +107,9 @@ def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
 
 
 def workspace_symbol(indexed: Indexed, symbol: Symbol) -> lsp.WorkspaceSymbol | None:
-    """Return a symbol for a search in all files."""
+    """Return a symbol for a search in all files, those included that a file of OpenCL C reads."""
     span = indexed.index.name_span(symbol)
-    if span is None or span.path != indexed.index.path:
+    if span is None or span.path.startswith("<"):
         return None
     return lsp.WorkspaceSymbol(
         indexed.places.location(span), symbol.name, KINDS[symbol.kind], container_name=_detail(symbol)[:80]

@@ -91,12 +91,14 @@ def register(server: ClmapServer) -> None:
         found = await _item_symbol(server, params.item)
         if found is None:
             return []
-        calls: list[lsp.CallHierarchyIncomingCall] = []
+        calls: dict[tuple[str, int, int], lsp.CallHierarchyIncomingCall] = {}
         for indexed, symbol in await occurring_in(server, *found):
             for caller, ranges in _callers(indexed, symbol).items():
                 if (item := call_item(indexed, caller)) is not None:
-                    calls.append(lsp.CallHierarchyIncomingCall(item, ranges))
-        return calls
+                    # What calls it in a header does so in all files that include that.
+                    place = item.uri, item.range.start.line, item.range.start.character
+                    calls.setdefault(place, lsp.CallHierarchyIncomingCall(item, ranges))
+        return list(calls.values())
 
     @feature(server, lsp.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
@@ -280,9 +282,14 @@ async def _item_symbol(server: ClmapServer, item: lsp.CallHierarchyItem) -> tupl
     indexed = await server.indexes.of(str(data.get("uri", item.uri)))
     if indexed is None:
         return None
-    symbol = next(
-        (it for _, it in indexed.index.symbols() if it.kind in CALLABLE and it.name == item.name), None
-    )
+    named = [it for _, it in indexed.index.symbols() if it.kind in CALLABLE and it.name == item.name]
+
+    def is_there(symbol: Symbol) -> bool:
+        span = indexed.index.name_span(symbol)
+        place = None if span is None else indexed.places.location(span)
+        return place is not None and (place.uri, place.range) == (item.uri, item.selection_range)
+
+    symbol = next(filter(is_there, named), named[0] if named else None)
     return None if symbol is None else (indexed, symbol)
 
 
@@ -307,6 +314,7 @@ def _calls(indexed: Indexed, chosen: Any) -> dict[Symbol, list[lsp.Range]]:
             other = chosen(call.function, call.callee.root)
             if other is not None:
                 span = index.cover(placed.start + call.name, placed.start + call.name + 1)
-                if span.path == index.path:
+                around = index.name_span(call.function)
+                if around is not None and span.path == around.path:
                     found.setdefault(other, []).append(indexed.places.range(span))
     return found

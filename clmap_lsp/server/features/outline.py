@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lsprotocol import types as lsp
 
-from clmap_lsp.index.model import Kind
+from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.ranges import Fold, folds, selections
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import uri_of
@@ -39,12 +39,12 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.WORKSPACE_SYMBOL)
     async def symbols(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
-        found: list[tuple[int, lsp.WorkspaceSymbol]] = []
-        query = params.query.lower()
+        found: dict[tuple[str, int], tuple[_Rank, lsp.WorkspaceSymbol]] = {}
+        query = "".join(params.query.lower().split())
         for indexed in await server.indexes.workspace():
-            found += _matching(indexed, query)
-        found.sort(key=lambda it: (it[0], it[1].name))
-        return [it for _, it in found[:MAX_FOUND]]
+            _add_matching(found, indexed, query)
+        first = sorted(found.values(), key=lambda it: it[0])[:MAX_FOUND]
+        return [it for _, it in first]
 
     @feature(server, lsp.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folding_range(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
@@ -70,18 +70,40 @@ def register(server: ClmapServer) -> None:
         ]
 
 
-def _matching(indexed: Indexed, query: str) -> list[tuple[int, lsp.WorkspaceSymbol]]:
-    found: list[tuple[int, lsp.WorkspaceSymbol]] = []
-    symbols = [it for _, it in indexed.index.symbols() if it.parent is None and it.is_definition]
-    for symbol in (*symbols, *indexed.index.macros):
-        if symbol.kind not in _SEARCHED or not symbol.name or not _fits(query, symbol.name.lower()):
+_Rank: TypeAlias = "tuple[bool, int, int, int, str]"
+"""What sorts what is found: those of just that name, kernels, functions, and how well a name fits."""
+
+
+def _add_matching(
+    found: dict[tuple[str, int], tuple[_Rank, lsp.WorkspaceSymbol]], indexed: Indexed, query: str
+) -> None:
+    """Add the symbols that a query fits; what a header declares once, though many files include it."""
+    index = indexed.index
+    symbols = [it for _, it in index.symbols() if it.is_definition and _is_searched(it)]
+    for symbol in (*symbols, *index.macros):
+        rank = _rank(query, symbol) if symbol.name else None
+        span = None if rank is None else index.name_span(symbol)
+        if rank is None or span is None or (span.path, span.start) in found:
             continue
         made = workspace_symbol(indexed, symbol)
         if made is not None:
-            found.append(
-                (0 if symbol.kind is Kind.KERNEL else 1 if symbol.kind is Kind.FUNCTION else 2, made)
-            )
-    return found
+            found[span.path, span.start] = rank, made
+
+
+def _is_searched(symbol: Symbol) -> bool:
+    if symbol.kind is Kind.ENUMERATOR:
+        return symbol.parent is None or symbol.parent.parent is None
+    return symbol.kind in _SEARCHED and symbol.parent is None
+
+
+def _rank(query: str, symbol: Symbol) -> _Rank | None:
+    """Return how far behind a symbol stands; `None` where the query's letters are not in its name."""
+    name = symbol.name.lower()
+    if not _fits(query, name):
+        return None
+    kind = 0 if symbol.kind is Kind.KERNEL else 1 if symbol.kind is Kind.FUNCTION else 2
+    fit = 0 if name.startswith(query) else 1 if query in name else 2
+    return name != query, kind, fit, len(name) if query else 0, symbol.name
 
 
 def _fits(query: str, name: str) -> bool:
