@@ -1017,7 +1017,11 @@ def _dimensions(store: Store, value: Value) -> int:
             return 0
 
 
-def _sizes(store: Store, value: Value, dimensions: int | None) -> tuple[Value, ...]:
+_MAX_HOPS = 16
+"""Pointers that are followed to the sizes; two that hold each other have no end."""
+
+
+def _sizes(store: Store, value: Value, dimensions: int | None, hops: int = 0) -> tuple[Value, ...]:
     """Return the sizes in each dimension; `Null` for each where none is given."""
     count = dimensions or 1
     match value:
@@ -1035,8 +1039,8 @@ def _sizes(store: Store, value: Value, dimensions: int | None) -> tuple[Value, .
             return tuple(RunTime(f"{text}[{i}]" if count > 1 else text) for i in range(count))
         case Pointer(place, moved=False):
             held = store.read(place)
-            if isinstance(held, (Sizes, Null)) or (isinstance(held, Pointer) and held != value):
-                return _sizes(store, held, dimensions)
+            if isinstance(held, (Sizes, Null)) or (isinstance(held, Pointer) and hops < _MAX_HOPS):
+                return _sizes(store, held, dimensions, hops + 1)
             found = []
             for index in range(dimensions or 3):
                 item = store.read(f"{place}[{index}]")
@@ -1046,7 +1050,7 @@ def _sizes(store: Store, value: Value, dimensions: int | None) -> tuple[Value, .
                 found.append(named(text, item) if item is not None else RunTime(text))
             return tuple(found) or (RunTime(text_of(value)),)
         case Alternatives(values):
-            several = [_sizes(store, it, dimensions) for it in values]
+            several = [_sizes(store, it, dimensions, hops) for it in values]
             length = max(map(len, several))
             return tuple(
                 _one_of(f"#{text_of(value)}", [it[i] if i < len(it) else Null() for it in several])

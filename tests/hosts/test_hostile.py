@@ -160,3 +160,20 @@ def test_work_is_in_proportion_to_the_text(name: str) -> None:
 def test_calls_and_imports_that_lack_what_they_are_of(name: str, text: str) -> None:
     files = {name: text, "k.cl": "__kernel void k(__global int *a) {}"}
     launches_of(read_project(files, files.get))
+
+
+def test_pointers_that_hold_each_other_have_no_sizes() -> None:
+    text = """\
+int main(void)
+{
+    size_t *a, *b;
+    a = (size_t *)&b;
+    b = (size_t *)&a;
+    cl_kernel kernel = clCreateKernel(program, "k", 0);
+    clEnqueueNDRangeKernel(queue, kernel, 1, 0, a, 0, 0, 0, 0);
+    clEnqueueNDRangeKernel(queue, kernel, 2, 0, (size_t *)&a, b, 0, 0, 0);
+}
+"""
+    files = {"main.c": text, "k.cl": KERNEL}
+    launches = launches_of(read_project(files, files.get)).launches
+    assert len(launches) == 2
