@@ -161,3 +161,9 @@ class KeptBySize(Kept[T]):
         """Forget an entry."""
         super().__delitem__(key)
         self.size -= self._sizes.pop(key)
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        super().clear()
+        self._sizes.clear()
+        self.size = 0

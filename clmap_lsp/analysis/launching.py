@@ -95,6 +95,10 @@ class KnownLaunches:
         for key in [it for it in self._known if isinstance(it, tuple) and it[0] in contents]:
             del self._known[key]
 
+    def forget_all(self) -> None:
+        """Drop all launches."""
+        self._known.clear()
+
     def launch_of(
         self, program: Program, kernel: Kernel, sources: LaunchSources, content: object
     ) -> Launch | LaunchProblem:

@@ -89,6 +89,11 @@ class AnalysisSession:
             del self._kernels[key]
         self._launches.forget({_of_kernel(key) for key in dropped} - set(map(_of_kernel, self._kernels)))
 
+    def forget_all(self) -> None:
+        """Drop all results."""
+        self._kernels.clear()
+        self._launches.forget_all()
+
     def _kernel(
         self,
         key: object,

@@ -48,6 +48,10 @@ class KernelFindings:
         self.n_checked = 0
         """Calls of rules so far; for tests and debug information."""
 
+    def forget_all(self) -> None:
+        """Drop what is kept of all kernels."""
+        self._known.clear()
+
     def check(self, rules: Sequence[Rule], context: RuleContext) -> Iterator[Finding]:
         """Yield what rules that see one kernel only say of the kernels of a file."""
         kernels = list(context.judged_kernels())

@@ -63,6 +63,11 @@ class OtherLaunches:
         for name in [name for name, it in self._last.items() if it[0] == path]:
             del self._last[name]
 
+    def forget_all(self) -> None:
+        """Drop what is kept of all kernels."""
+        self._known.clear()
+        self._last.clear()
+
     def is_known(self, kernel: KernelAnalysis, asked: object) -> bool:
         """Tell whether a kernel's other launches were tried."""
         return (kernel.content, asked) in self._known

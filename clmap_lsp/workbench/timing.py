@@ -39,6 +39,11 @@ class Times:
         self.n_made = 0
         """Times that were worked out so far."""
 
+    def forget_all(self) -> None:
+        """Drop all predictions."""
+        self._known.clear()
+        self._enlarged.clear()
+
     def known(self, kernel: KernelAnalysis, device: DeviceModel) -> Prediction | str | None:
         """Return the time of a kernel if it was worked out before, at no cost."""
         if time_facts(device.id) is None:

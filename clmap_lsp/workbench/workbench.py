@@ -75,33 +75,33 @@ class Workbench:
     ) -> None:
         self._includes = includes
         self._hosts = HostFiles()
-        self._kept_kernels = kept_kernels
-        self._kept_readings = kept_readings
-        self._remembers = remembers
-        self._n_analysed = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        """Know nothing of any kernel file."""
-        self._session = AnalysisSession(self._kept_kernels)
-        self._memory = KernelFindings() if self._remembers else None
+        self._session = AnalysisSession(kept_kernels)
+        self._memory = KernelFindings() if remembers else None
         self._recordings: dict[str, Recording] = {}
-        self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(self._kept_readings)
-        self._indexes: Kept[Index] = Kept(self._kept_readings)
-        self._times = Times(self._kept_kernels)
-        self._others = OtherLaunches() if self._remembers else None
+        self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(kept_readings)
+        self._indexes: Kept[Index] = Kept(kept_readings)
+        self._times = Times(kept_kernels)
+        self._others = OtherLaunches() if remembers else None
         self._prepared: tuple[str, str, Prepared] | None = None
         """What was preprocessed for an index, until it is read as a program too."""
 
     @property
     def n_analysed(self) -> int:
         """Kernels that were really analysed so far, and not taken from before."""
-        return self._n_analysed + self._session.n_analysed
+        return self._session.n_analysed
 
     def forget_all(self) -> None:
-        """Drop what is kept of all files, but for the host code of their workspaces."""
-        self._n_analysed = self.n_analysed
-        self._begin()
+        """Drop what is kept of all files, but for the host code of their workspaces.
+
+        What holds it stays: one that is made now would stand where memory is full of what is dropped, and
+        Python gives memory back by the MiB.
+        """
+        for memory in (self._session, self._memory, self._times, self._others):
+            if memory is not None:
+                memory.forget_all()
+        for kept in (self._recordings, self._readings, self._indexes):
+            kept.clear()
+        self._prepared = None
 
     def forget(self, path: str) -> None:
         """Drop what is kept of a closed file."""
