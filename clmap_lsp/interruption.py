@@ -34,6 +34,11 @@ def checkpoint() -> None:
         pause()
 
 
+def is_interruptible() -> bool:
+    """Tell whether somebody may want this thread to pause."""
+    return _thread.pause is not None
+
+
 @contextmanager
 def interruptible(pause: Callable[[], None]) -> Iterator[None]:
     """Call `pause` at each checkpoint of this thread within the context."""

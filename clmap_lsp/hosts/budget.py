@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 
 STEPS = 60_000
 STEPS_A_CHARACTER = 8
@@ -50,6 +51,7 @@ class Budget:
 
     def take_read(self, characters: int) -> bool:
         """Tell whether a text of this length may still be read, and count it."""
+        checkpoint()
         self.read -= characters
         return self.read >= 0
 
@@ -58,6 +60,7 @@ class Budget:
 
         One that is too long for what is left leaves it to shorter ones.
         """
+        checkpoint()
         if characters > self.parsed:
             self.was_short = True
             return False
@@ -71,6 +74,7 @@ class Budget:
 
     def take_steps(self, count: int) -> bool:
         """Tell whether the program may still be followed, and count the steps."""
+        checkpoint()
         self.steps -= count
         return self.steps >= 0
 

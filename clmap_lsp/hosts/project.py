@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.lazy import lazy_property
 
 # What parses is imported where it parses: beside most kernels there is nothing that launches.
@@ -331,6 +332,7 @@ class HostProject:
         found: list[str] = []
         speaking: list[str] = []
         for far, path in self._by_distance(kernel_file):
+            checkpoint()
             text = self.text(path) if far <= _FAR_LAUNCH else None
             if text is not None and (far <= 1 or any(it in text for it in words)):
                 (found if self._may_launch(path) else speaking).append(path)
@@ -897,6 +899,7 @@ class HostProject:
         self._indexed_around.add(key)
         for path in self._close(near):
             if path not in self._indexed:
+                checkpoint()
                 self._indexed.add(path)
                 for word in set(_WORDS.findall(self.text(path) or "")):
                     self._speaking.setdefault(sys.intern(word), []).append(path)

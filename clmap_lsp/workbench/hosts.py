@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path, PurePath
@@ -16,6 +17,7 @@ from clmap_lsp.launch.from_hosts import chosen
 from clmap_lsp.reading import ReadScope, safe_read, walk
 from clmap_lsp.source.encoding import decoded
 from clmap_lsp.source.options import defines_in
+from clmap_lsp.workbench.aside import Aside
 from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 
 if TYPE_CHECKING:
@@ -98,9 +100,16 @@ class _Known:
 
 
 class HostFiles:
-    """The host code of workspaces, each file read when a kernel beside it is looked at."""
+    """The host code of workspaces, each file read when a kernel beside it is looked at.
+
+    Reading takes up to a second, and what is read is shared by the kernel files of a workspace: it goes on
+    aside, one question at a time, and other documents do not wait for it.
+    """
 
     def __init__(self) -> None:
+        self._aside = Aside()
+        self._closed: deque[tuple[str, tuple[str, str]]] = deque()
+        """Kernel files that were closed, with their workspace, of which its project is still to be told."""
         self._projects: dict[tuple[str, str], HostProject] = {}
         self._readers: dict[tuple[str, str], HostReader] = {}
         """Of the projects in which something may launch a kernel that was asked for."""
@@ -126,6 +135,17 @@ class HostFiles:
         heads = tuple((it.name, it.parameters) for it in kernels_in(text))
         if not heads or not path:
             return HostFacts()
+        own = str(Path(path).resolve())
+        key = _key(own, settings)
+        known = self._known.get(own)
+        if known is None or (known.heads, known.reader) != (heads, key):
+            return self._aside.run(lambda: self._read(path, text, settings))
+        return known.facts
+
+    def _read(self, path: str, text: str, settings: Settings) -> HostFacts:
+        """Ask for the facts of a kernel file, unless somebody has meanwhile."""
+        self._unsee_closed()
+        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
         own = str(Path(path).resolve())
         key = _key(own, settings)
         known = self._known.get(own)
@@ -169,9 +189,16 @@ class HostFiles:
     def forget(self, path: str) -> None:
         """Drop what is known of a kernel file that was closed."""
         own = str(Path(path).resolve())
-        self._known.pop(own, None)
-        for project in self._projects.values():
-            project.unsee(own)
+        known = self._known.pop(own, None)
+        if known is not None:
+            self._closed.append((own, known.reader))
+            self._aside.run_if_free(self._unsee_closed)
+
+    def _unsee_closed(self) -> None:
+        while self._closed:
+            own, reader = self._closed.popleft()
+            if own not in self._known and reader in self._projects:
+                self._projects[reader].unsee(own)
 
     def _forget_oldest(self) -> None:
         own = next(iter(self._known))
@@ -187,6 +214,10 @@ class HostFiles:
 
         Returns: the kernel files that host code now says something else of.
         """
+        return self._aside.run(lambda: self._changed(paths)) if self._projects else ()
+
+    def _changed(self, paths: Iterable[str] | None) -> tuple[str, ...]:
+        self._unsee_closed()
         if paths is None:
             paths = [it for it, stamp in self._stamps.items() if _stamp(it) != stamp]
         whole = {str(Path(it).resolve()) for it in paths}
@@ -217,10 +248,13 @@ class HostFiles:
     def _differs(self, own: str) -> bool:
         """Ask anew what holds for a kernel file, and tell whether it is something else."""
         before = self._known.pop(own)
-        return self.facts(before.path, before.text, before.settings) != before.facts
+        return self._read(before.path, before.text, before.settings) != before.facts
 
     def edits(self, path: str, text: str, settings: Settings, kernel: str, change: Change) -> HostEdits:
         """Return the edits of host code that change every launch of a kernel of one file, or why not."""
+        return self._aside.run(lambda: self._edits(path, text, settings, kernel, change))
+
+    def _edits(self, path: str, text: str, settings: Settings, kernel: str, change: Change) -> HostEdits:
         from clmap_lsp.hosts.changes import StructureChange
         from clmap_lsp.hosts.edits import host_edits
         from clmap_lsp.hosts.launches import HostReader
@@ -237,6 +271,7 @@ class HostFiles:
             again.budget = for_one_kernel_file()
             return HostReader(again).report(again.launching_near(own, names))
 
+        self._unsee_closed()
         project.budget = for_one_kernel_file()
         project.see(own, text)
         if isinstance(change, StructureChange):
