@@ -162,7 +162,8 @@ def ours(
     arguments = {name: parse_argument(it) for name, it in case.arguments.items()}
     launch = Launch(case.kernel, size, case.group, arguments)
     if settings is CHECKED and not isinstance(found := measured(kernel, launch), Bail):
-        settings = replace(settings, exclusive=frozenset(it.name for it in found.exclusive))
+        exclusive, ordered = (frozenset(it.name for it in of) for of in (found.exclusive, found.ordered))
+        settings = replace(settings, exclusive=exclusive, ordered=ordered)
     best = float("inf")
     for _ in range(2):
         contents = {

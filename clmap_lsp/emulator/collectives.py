@@ -14,7 +14,7 @@ from clmap_lsp.emulator.context import Context, Pointer
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions
 from clmap_lsp.emulator.group_functions import is_known
-from clmap_lsp.emulator.layout import AT_COLLECTIVE, F_EXCHANGE, F_SITE
+from clmap_lsp.emulator.layout import AT_COLLECTIVE, F_EXCHANGE
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, llvm_type, zero
 from clmap_lsp.source.ir import Collective, Variable
@@ -41,7 +41,7 @@ def emit(
             value = resize(ctx, value, I64, signed=False)
         ctx.builder.store(value, ctx.frame_place(F_EXCHANGE + at), align=8)
         at += words
-    ctx.builder.store(ir.Constant(I64, statement.site), ctx.frame_place(F_SITE))
+    suspension.at(ir.Constant(I64, statement.site))
     suspension.stop(AT_COLLECTIVE)
     if statement.variable is not None:
         kind = llvm_type(statement.variable.type)

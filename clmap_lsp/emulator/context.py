@@ -28,6 +28,8 @@ class CodeOptions:
     """Look for races on global memory too."""
     exclusive: frozenset[str] = frozenset()
     """Parameters for whose buffers no two work-items can race."""
+    ordered: frozenset[str] = frozenset()
+    """Buffers in local memory whose accesses need not be watched."""
     uninitialised: bool = True
     control: bool = True
     """Count operations and branches."""
@@ -118,6 +120,11 @@ class Context:
     def steady(self) -> ir.IRBuilder:
         """Stands where a work-item's frame is known, once for all that it does."""
         return self.fresh
+
+    @property
+    def is_quick(self) -> bool:
+        """True if a work-item runs once in each pass over its group: nothing is traced, and no lockstep."""
+        return not (self.options.trace or self.options.lockstep)
 
     # ------------------------------------------------------------------------------------------- blocks
 

@@ -20,6 +20,7 @@ from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER
 from clmap_lsp.locality.branches import HISTORY
 from clmap_lsp.source.ir import (
+    AsyncCopy,
     Atomic,
     Barrier,
     Binary,
@@ -33,7 +34,6 @@ from clmap_lsp.source.ir import (
     Expression,
     FieldAddress,
     Goto,
-    If,
     ImageRead,
     ImageWrite,
     Label,
@@ -49,6 +49,7 @@ from clmap_lsp.source.ir import (
     Store,
     Switch,
     Unary,
+    WaitEvents,
     expressions,
     operands,
     walk,
@@ -59,6 +60,9 @@ from clmap_lsp.source.types import ScalarType, Type, VectorType, element_of, lan
 TABLE_WORDS = 2 << (HISTORY + 1)
 """Two counts for each history; a 1 above the oldest outcome marks how many there are."""
 MAX_BRANCHES = 64
+_MOST_IN_REGISTERS = 12
+"""Stretches whose counts are added to the table once all work-items of a call have run. Each call takes the
+time to add them all."""
 
 
 @dataclass(slots=True)
@@ -81,9 +85,12 @@ class Counters:
         self.ctx = ctx
         self.suspension = suspension
         self.plan = ControlPlan()
-        self._current: Counter[str] | None = None
-        self._lengths: list[ir.Value] = []
+        self._current: int | None = None
+        """The number of the stretch that is being emitted."""
+        self.lengths: list[ir.Value] = []
         """What the work-item executed since the last barrier: operations, and those that load or store."""
+        self._counts: list[ir.Value] = []
+        """The slots of the first stretches' counters."""
         self._weights: list[tuple[ir.Constant, ir.Constant]] = []
         """Of each stretch, what it adds to them: known once all of it was emitted."""
 
@@ -96,9 +103,15 @@ class Counters:
         """A new stretch starts; its counter is made once there is something to count."""
         self._current = None
 
-    def rejoin(self, statement: Statement) -> None:
-        """Control comes back together after `statement`: a new stretch if it may leave otherwise."""
-        self._current = None
+    def split(self) -> int | None:
+        """Control parts for a while; return the stretch that may go on where it comes back together."""
+        return self._current
+
+    def rejoin(self, statement: Statement, before: int | None) -> None:
+        """Control comes back together after `statement`: a new stretch if not all who came to it get here, or
+        some of them waited in it.
+        """
+        self._current = None if before is None or _may_not_come_back(statement) else before
 
     def statement(self, statement: Statement) -> None:
         """Count a statement's own operations, not those of its blocks."""
@@ -115,20 +128,44 @@ class Counters:
 
     def _add(self, name: str, lanes: int = 1) -> None:
         if self._current is None:
-            self._current = Counter()
-            self.plan.stretches.append(self._current)
+            self._current = len(self.plan.stretches)
+            self.plan.stretches.append(Counter())
             self.plan.widths.append(Counter())
-            self._increment(COUNTERS, ir.Constant(I64, len(self.plan.stretches) - 1))
+            self._count_stretch(self._current)
             self._lengthen()
-        self._current[name] += 1
-        self.plan.widths[-1][lanes] += 1
+        self.plan.stretches[self._current][name] += 1
+        self.plan.widths[self._current][lanes] += 1
 
     def _lengthen(self) -> None:
         builder = self.ctx.builder
-        self._lengths = self._lengths or [self.suspension.shared(it) for it in (F_OPERATIONS, F_MEMORY)]
+        self.lengths = self.lengths or [self.suspension.shared(it) for it in (F_OPERATIONS, F_MEMORY)]
         self._weights.append((ir.Constant(I64, 0), ir.Constant(I64, 0)))
-        for slot, weight in zip(self._lengths, self._weights[-1], strict=True):
+        for slot, weight in zip(self.lengths, self._weights[-1], strict=True):
             builder.store(builder.add(builder.load(slot, typ=I64), weight), slot)
+
+    def _count_stretch(self, number: int) -> None:
+        """Count one execution of a stretch: of the first ones in registers, until the work-items have run."""
+        if number >= _MOST_IN_REGISTERS:
+            self._increment(COUNTERS, ir.Constant(I64, number))
+            return
+        slot = self.ctx.slot(I64, f"count.{number}")
+        self._counts.append(slot)
+        builder = self.ctx.builder
+        builder.store(builder.add(builder.load(slot, typ=I64), ir.Constant(I64, 1)), slot)
+
+    def open(self, entry: ir.IRBuilder) -> None:
+        """Emit what comes before all work-items."""
+        if self._counts:
+            self.ctx.constant_state(COUNTERS)
+        for slot in self._counts:
+            entry.store(ir.Constant(I64, 0), slot)
+
+    def close(self, end: ir.IRBuilder) -> None:
+        """Emit what comes after the last work-item."""
+        for number, slot in enumerate(self._counts):
+            base = end.inttoptr(self.ctx.constant_state(COUNTERS), POINTER)
+            place = end.gep(base, [ir.Constant(I64, number)], source_etype=I64)
+            end.store(end.add(end.load(place, typ=I64), end.load(slot, typ=I64)), place)
 
     def _increment(self, table: int, index: ir.Value) -> None:
         builder = self.ctx.builder
@@ -243,10 +280,10 @@ def _kind(kind: Type) -> str:
     return f"{name} vector" if isinstance(kind, VectorType) else name
 
 
-def leaves_early(statement: Statement) -> bool:
-    """True if control may leave from inside a statement to somewhere else than its end."""
-    jumps = (Break, Continue, Return, Leave, Goto, Label)
-    return any(isinstance(it, jumps) for it in walk((statement,)))
+def _may_not_come_back(statement: Statement) -> bool:
+    """Tell whether a work-item that comes to a statement may end elsewhere than behind it, or wait in it."""
+    others = (Break, Continue, Return, Leave, Goto, Label, Barrier, WaitEvents, Collective, AsyncCopy)
+    return any(isinstance(it, others) for it in walk((statement,)))
 
 
 __all__ = [
@@ -254,7 +291,5 @@ __all__ = [
     "TABLE_WORDS",
     "ControlPlan",
     "Counters",
-    "If",
-    "leaves_early",
     "memory_operations",
 ]

@@ -12,7 +12,6 @@ from clmap_lsp.emulator.layout import (
     COPY_ARGUMENTS,
     F_EXCHANGE,
     F_LINEAR,
-    F_SITE,
     FAULT_OOB_READ,
     FAULT_OOB_WRITE,
     KIND_PRIVATE,
@@ -137,7 +136,7 @@ def async_copy(
     assert len(arguments) == COPY_ARGUMENTS
     for index, argument in enumerate(arguments):
         ctx.builder.store(argument, ctx.frame_place(F_EXCHANGE + index))
-    ctx.builder.store(ir.Constant(I64, statement.load_site), ctx.frame_place(F_SITE))
+    suspension.at(ir.Constant(I64, statement.load_site))
     suspension.stop(AT_COLLECTIVE)
     first = ctx.builder.icmp_signed("==", ctx.constant_frame(F_LINEAR), ir.Constant(I64, 0))
     with ctx.rarely(first, "group.copy"):

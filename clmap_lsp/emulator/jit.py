@@ -50,8 +50,8 @@ _UNCOUNTED = 3
 """Operations that an access stands for where operations are not counted."""
 _LEAST_GROUPS = 8
 """Launches of fewer work-groups are not sampled unless that is asked for."""
-_UPGRADE_AFTER_S = 0.15
-_UPGRADE_REST_S = 0.7
+_UPGRADE_AFTER_S = 0.05
+_UPGRADE_REST_S = 0.2
 """Optimised code is made for what would still take longer than this."""
 _DENSE_SHARE = 0.75
 """Of the memory limit, what there may be with a counter for every address; beyond it they are listed."""
@@ -213,6 +213,7 @@ def run(
         races=settings.races,
         watch_global=settings.watch_global,
         exclusive=settings.exclusive,
+        ordered=settings.ordered,
         uninitialised=settings.uninitialised,
         control=settings.control,
         sub_group_size=width,

@@ -16,6 +16,7 @@ from clmap_lsp.emulator.context import LANE_MASK, CodeOptions, Context, Pointer,
 from clmap_lsp.emulator.control import ControlPlan, Counters
 from clmap_lsp.emulator.definite import maybe_unset
 from clmap_lsp.emulator.layout import SCALARS
+from clmap_lsp.emulator.liveness import live_after_waits
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.plan import Plan, make_plan
 from clmap_lsp.emulator.statements import Statements
@@ -58,7 +59,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     )
     ctx.item = turns.item
     ctx.places.extend(_site_spans(kernel))
-    suspension = Suspension(ctx)
+    suspension = Suspension(ctx, live_after_waits(kernel) if ctx.is_quick else {})
     root_key = suspension.new_word("key") if options.trace else ctx.slot(I64, "no.key")
     scalars = make_slots(ctx, kernel, suspension)
     memory = Memory(ctx, suspension.trace, root_key)
@@ -73,7 +74,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     statements.finish_labels()
     counters.settle()
     saved = suspension.close(dispatch)
-    turns.close(ctx, suspension, dispatch)
+    turns.close(ctx, suspension, counters, dispatch)
     for block in function.blocks:
         if not block.is_terminated:
             ir.IRBuilder(block).branch(suspension.finish)
@@ -116,7 +117,7 @@ def make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Var
         slot = _add_slot(ctx, variable, suspension)
         if variable in unset:
             slot.initialised = ctx.slot(LANE_MASK, f"set.{variable.name}")
-            suspension.saved.append((slot.initialised, LANE_MASK))
+            suspension.saved.append((slot.initialised, LANE_MASK, variable))
             ctx.fresh.store(ir.Constant(LANE_MASK, 0), slot.initialised)
     return scalars
 
@@ -140,7 +141,7 @@ def _add_slot(ctx: Context, variable: Variable, suspension: Suspension) -> Slot:
         ctx.fresh.store(zero(I64), slot.origin)
     ctx.fresh.store(zero(kind), place)
     ctx.slots[variable] = slot
-    suspension.keep(slot)
+    suspension.keep(variable, slot)
     return slot
 
 

@@ -118,21 +118,22 @@ F_RESUME = 0
 F_STATUS = 1
 F_SITE = 2
 """The site of the barrier or collective that it waits at."""
-F_COUNT = 3
+F_OPERATIONS, F_MEMORY = 3, 4
+"""Operations, and those of them that load or store, since the last barrier. Where passes are quick: only
+those before a stop in between."""
+F_COUNT = 5
 """Trace entries in its ring."""
-F_RING = 4
-F_LOCAL_ID = 5  # 3 words
-F_GLOBAL_ID = 8  # 3 words
-F_LINEAR = 11
-F_GLOBAL_LINEAR = 12
-F_ACCESSES = 13
+F_RING = 6
+F_LINEAR = 7
+F_LOCAL_ID = 8  # 3 words
+F_GLOBAL_ID = 11  # 3 words
+F_GLOBAL_LINEAR = 14
+F_ACCESSES = 15
 """Accesses since it started."""
-F_EXCHANGE = 14
+F_EXCHANGE = 16
 """128 bytes: operand and result of a collective."""
-F_EVENTS = 30
+F_EVENTS = 32
 """Sum over the events that it waits for, each hashed: work-items of a group must have the same."""
-F_OPERATIONS, F_MEMORY = 31, 32
-"""Operations, and those of them that load or store, since the last barrier."""
 F_ACQUIRED, F_ACQUIRED_WIDELY = 34, 35
 """When it last acquired what others released; from other groups too."""
 F_FENCED, F_FENCED_WIDELY = 36, 37
@@ -323,6 +324,15 @@ PUBLISHED_GROUPS = 220
 """Address of a word for each group: what its work-items did before that epoch is released to other groups."""
 ACQUIRED, ACQUIRED_WIDELY = 221, 222
 """When any work-item had acquired something before the group's last barrier."""
+QUICK = 225
+"""1 where nothing is traced and nothing runs in lockstep: a work-item is looked at once in each pass over its
+group, and the pass itself says where all of them have stopped."""
+RELEASED = 226
+"""In such a pass, the status of work-items that may go on besides RUNNABLE: AT_BARRIER behind a barrier."""
+PASS_FIRST, PASS_DIFFERS = 227, 228
+"""Where the first work-item of the pass has stopped, and 0 if that holds for all of them."""
+FRAMES_FOR = 229  # 3 words
+"""The sides of the group that the local ids in the frames are those of."""
 SYNC_WIDTH = 200
 """Work-items, in a row, that are taken to run in lockstep; 0 for none."""
 STEP_AT = 201

@@ -33,6 +33,7 @@ CHECKS = (
     "private_read",
     "copy_for_group",
     "wait_events",
+    "note_alike",
 )
 """Functions that kernels call."""
 

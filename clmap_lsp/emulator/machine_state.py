@@ -104,7 +104,9 @@ def watches(code: KernelCode, number: int, settings: EmulationSettings, space: A
     buffer = space.buffers[number - 1]
     if not (settings.races or settings.uninitialised):
         return False
-    if buffer.plan.kind == at.KIND_LOCAL or buffer.unwritten:
+    if buffer.plan.kind == at.KIND_LOCAL:
+        return buffer.name not in settings.ordered
+    if buffer.unwritten:
         return True
     written = code.plan.written
     is_written = written is None or number in written
@@ -175,6 +177,7 @@ class MachineState:
             self._array(at.PUBLISHED, 2 * int(w[at.PUBLISHED_ITEMS]))
             self._array(at.PUBLISHED_GROUPS, int(w[at.GROUPS]))
         w[at.SYNC_WIDTH] = settings.lockstep
+        w[at.QUICK] = int(not settings.trace and not settings.lockstep)
         w[at.GRANULE_SHIFT] = code.plan.granule.bit_length() - 1
         self.frames = self._array(at.FRAMES, sizes.items * sizes.frame_bytes // 8)
         self.ring = self._array(at.RING, sizes.items * sizes.ring_bytes // 8)

@@ -387,7 +387,7 @@ class Memory:
     def has_shadow(self, plan: BufferPlan) -> bool:
         """True if a buffer's accesses must be watched: it is shared and the kernel may write it."""
         if plan.kind == KIND_LOCAL:
-            return True
+            return plan.variable.name not in self.ctx.options.ordered
         if plan.is_argument and plan.variable.name in self.ctx.options.unwritten:
             return True
         written = self.ctx.plan.written

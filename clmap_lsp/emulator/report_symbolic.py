@@ -47,6 +47,8 @@ class SymbolicFigures:
     counts: SymbolicResult
     exclusive: frozenset[str]
     """Buffers of which every address belongs to one work-item."""
+    ordered: frozenset[str]
+    """Local buffers whose accesses need not be watched."""
     seconds: float
 
 
@@ -76,7 +78,8 @@ def symbolic_figures(
         if site.executions is None or site.requests is None:
             return site.reason or "an access's address is not known"
     exclusive = frozenset(it.name for it in found.exclusive if it in kernel.parameters)
-    return SymbolicFigures(found.metrics, counts, exclusive, time.perf_counter() - started)
+    ordered = frozenset(it.name for it in found.ordered)
+    return SymbolicFigures(found.metrics, counts, exclusive, ordered, time.perf_counter() - started)
 
 
 def symbolic_result(

@@ -197,6 +197,7 @@ class _RowSuspension(Suspension):
         self.ctx = ctx
         self.saved = []
         self.words = []
+        self.live = {}
         self.points = []
         self.finish = latch
 
@@ -288,9 +289,7 @@ class _RowCounters(Counters):
         """For each branch how often it was met and taken."""
         self.lengths = [ctx.slot(I64, name) for name in ("operations", "memory")]
 
-    def _increment(self, table: int, index: ir.Value) -> None:
-        assert table == COUNTERS
-        number = len(self.slots)
+    def _count_stretch(self, number: int) -> None:
         self.slots.append(self._slot(f"count.{number}"))
         self._add_to(self.slots[-1], ir.Constant(I64, 1))
 

@@ -291,9 +291,14 @@ def _uses_of_invalid(
     from clmap_lsp.emulator import jit
     from clmap_lsp.emulator.report_jit import result_of
 
-    settings = replace(settings, trace=False, exclusive=figures.exclusive)
+    settings = _untraced(settings, figures)
     job = jit.run(program, kernel, launch, settings, follow_invalid=True)
     return () if job.stopped else result_of(job, "").faults
+
+
+def _untraced(settings: EmulationSettings, figures: SymbolicFigures) -> EmulationSettings:
+    """Return how a launch is run whose figures are known."""
+    return replace(settings, trace=False, exclusive=figures.exclusive, ordered=figures.ordered)
 
 
 def _combined(
@@ -309,9 +314,7 @@ def _combined(
     if settings.engine is not Engine.AUTO:
         return symbolic_result(program, kernel, launch, settings, figures)
     try:
-        concrete = _run(
-            program, kernel, launch, replace(settings, trace=False, exclusive=figures.exclusive), ""
-        )
+        concrete = _run(program, kernel, launch, _untraced(settings, figures), "")
     except TooMuchMemoryError as error:
         return symbolic_result(program, kernel, launch, settings, figures, f"{error.cause}; {error.cure}")
     except MemoryError:

@@ -8,6 +8,7 @@ stopped.
 from __future__ import annotations
 
 from clmap_lsp.emulator.layout import (
+    ABSENT,
     ACQUIRED,
     ACQUIRED_WIDELY,
     AIWC_SEGMENT,
@@ -51,6 +52,7 @@ from clmap_lsp.emulator.layout import (
     FLUSH,
     FRAME_BYTES,
     FRAMES,
+    FRAMES_FOR,
     FUEL,
     G_ACCESSES,
     G_OPERATIONS,
@@ -85,6 +87,8 @@ from clmap_lsp.emulator.layout import (
     OFFSET,
     OPERATIONS_SEEN,
     OUT_OF_FUEL,
+    PASS_DIFFERS,
+    PASS_FIRST,
     PASSED,
     PAUSED,
     PHASE,
@@ -94,9 +98,12 @@ from clmap_lsp.emulator.layout import (
     PHASE_START,
     PSL,
     PSL_GROUP,
+    PUBLISHED,
+    QUICK,
     RECORD,
     RECORDING,
     RELEASE_COPIES,
+    RELEASED,
     RING,
     RING_BYTES,
     RING_FULL,
@@ -134,6 +141,7 @@ def run(s: Words) -> int:
             if not run_round(s):
                 return PAUSED
             s[PHASE] = PHASE_CONSUME
+            s[RELEASED] = RUNNABLE
             if s[RECORD] != 0:
                 return RECORDING
         if s[PHASE] == PHASE_CONSUME:
@@ -183,6 +191,9 @@ def run_round(s: Words) -> bool:
     """Run every runnable work-item until it waits, ends or fills its ring; False if the fuel ran out."""
     if s[SYNC_WIDTH] != 0:
         return run_in_lockstep(s)
+    if s[CURSOR] == 0:
+        s[PASS_FIRST] = ABSENT
+        s[PASS_DIFFERS] = 0
     frame = words(s[FRAMES] + s[CURSOR] * s[FRAME_BYTES])
     if call_kernel(s[KERNEL], s, frame, s[ITEMS] - s[CURSOR]) == OUT_OF_FUEL:
         s[CURSOR] = s[STOPPED_AT]
@@ -256,7 +267,7 @@ def note_segments(s: Words) -> None:
     """Count how much each work-item of the group executed since the last barrier: as much as the one before
     it, mostly.
     """
-    if s[WEIGHTS] == 0:
+    if s[WEIGHTS] == 0 or s[QUICK] != 0:
         return
     alike = 0
     operations = 0
@@ -264,8 +275,7 @@ def note_segments(s: Words) -> None:
     for item in range(s[ITEMS]):
         frame = words(s[FRAMES] + item * s[FRAME_BYTES])
         if alike > 0 and (frame[F_OPERATIONS] != operations or frame[F_MEMORY] != memory):
-            count_segments(s, s[SEGMENTS], operations, alike)
-            count_segments(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, memory, alike)
+            note_alike(s, operations, memory, alike)
             alike = 0
         operations = frame[F_OPERATIONS]
         memory = frame[F_MEMORY]
@@ -273,8 +283,14 @@ def note_segments(s: Words) -> None:
         frame[F_OPERATIONS] = 0
         frame[F_MEMORY] = 0
     if alike > 0:
-        count_segments(s, s[SEGMENTS], operations, alike)
-        count_segments(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, memory, alike)
+        note_alike(s, operations, memory, alike)
+
+
+def note_alike(s: Words, operations: int, memory: int, many: int) -> int:
+    """Count so many work-items that executed as much as each other since the last barrier."""
+    count_segments(s, s[SEGMENTS], operations, many)
+    count_segments(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, memory, many)
+    return 0
 
 
 def count_segments(s: Words, start: int, length: int, many: int) -> None:
@@ -296,15 +312,22 @@ def waiting(s: Words) -> int:
     first = words(s[FRAMES])
     status = first[F_STATUS]
     site = first[F_SITE]
-    for item in range(1, s[ITEMS]):
-        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
-        if frame[F_STATUS] != status or (status != DONE and frame[F_SITE] != site):
-            return -1
+    if (s[QUICK] == 0 or s[PASS_DIFFERS] != 0) and not stands_with_all(s, status, site):
+        return -1
     if status == DONE:
         return 0
     if status == AT_BARRIER:
         return 1
     return -1
+
+
+def stands_with_all(s: Words, status: int, site: int) -> bool:
+    """Return whether all work-items have a status, and wait at the same site if they wait."""
+    for item in range(1, s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        if frame[F_STATUS] != status or (status != DONE and frame[F_SITE] != site):
+            return False
+    return True
 
 
 def release(s: Words) -> None:
@@ -316,10 +339,13 @@ def release(s: Words) -> None:
     pass_barrier(s, fences)
     s[BARRIERS] += 1
     note_segments(s)
+    s[ITEM_BARRIERS] += s[ITEMS]
+    if s[QUICK] != 0:
+        s[RELEASED] = AT_BARRIER
+        return
     for item in range(s[ITEMS]):
         frame = words(s[FRAMES] + item * s[FRAME_BYTES])
         frame[F_STATUS] = RUNNABLE
-    s[ITEM_BARRIERS] += s[ITEMS]
 
 
 def pass_barrier(s: Words, fences: int) -> None:
@@ -385,11 +411,58 @@ def begin_group(s: Words) -> None:
 
 def begin_items(s: Words) -> None:
     """Set every frame of the group to the start of the kernel."""
+    is_same = True
+    for d in range(3):
+        if s[FRAMES_FOR + d] != s[GROUP_SIZE + d]:
+            is_same = False
+        s[FRAMES_FOR + d] = s[GROUP_SIZE + d]
+    if not is_same:
+        set_local_ids(s)
+    first = s[GROUP_ID] * s[LOCAL_SIZE]
+    second = s[GROUP_ID + 1] * s[LOCAL_SIZE + 1]
+    third = s[GROUP_ID + 2] * s[LOCAL_SIZE + 2]
+    start = s[INIT_OFFSET] // 8
+    for item in range(s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        x = first + frame[F_LOCAL_ID]
+        y = second + frame[F_LOCAL_ID + 1]
+        z = third + frame[F_LOCAL_ID + 2]
+        frame[F_RESUME] = 0
+        frame[F_STATUS] = RUNNABLE
+        frame[F_OPERATIONS] = 0
+        frame[F_MEMORY] = 0
+        frame[F_GLOBAL_ID] = s[OFFSET] + x
+        frame[F_GLOBAL_ID + 1] = s[OFFSET + 1] + y
+        frame[F_GLOBAL_ID + 2] = s[OFFSET + 2] + z
+        frame[F_GLOBAL_LINEAR] = (z * s[GLOBAL_SIZE + 1] + y) * s[GLOBAL_SIZE] + x
+        for index in range(s[INIT_BYTES] // 8):
+            frame[start + index] = 0
+    if s[QUICK] == 0 or s[PUBLISHED] != 0:
+        begin_accesses(s)
+
+
+def begin_accesses(s: Words) -> None:
+    """Forget what the frames say of accesses in the trace, and of atomics that order others."""
+    for item in range(s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        frame[F_COUNT] = 0
+        frame[F_ACCESSES] = 0
+        for place in range(F_ACQUIRED, F_HEARD + 1):
+            frame[place] = 0
+
+
+def set_local_ids(s: Words) -> None:
+    """Set what is the same in the frames of all groups of these sides."""
     x = 0
     y = 0
     z = 0
     for item in range(s[ITEMS]):
-        begin_item(s, item, x, y, z)
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        frame[F_RING] = s[RING] + item * s[RING_BYTES]
+        frame[F_LINEAR] = item
+        frame[F_LOCAL_ID] = x
+        frame[F_LOCAL_ID + 1] = y
+        frame[F_LOCAL_ID + 2] = z
         x += 1
         if x == s[GROUP_SIZE]:
             x = 0
@@ -397,34 +470,6 @@ def begin_items(s: Words) -> None:
             if y == s[GROUP_SIZE + 1]:
                 y = 0
                 z += 1
-
-
-def begin_item(s: Words, item: int, x: int, y: int, z: int) -> None:
-    """Set one frame to the start of the kernel; `x`, `y` and `z` are its local ids."""
-    global_x = s[GROUP_ID] * s[LOCAL_SIZE] + x
-    global_y = s[GROUP_ID + 1] * s[LOCAL_SIZE + 1] + y
-    global_z = s[GROUP_ID + 2] * s[LOCAL_SIZE + 2] + z
-    frame = words(s[FRAMES] + item * s[FRAME_BYTES])
-    frame[F_RESUME] = 0
-    frame[F_STATUS] = RUNNABLE
-    frame[F_COUNT] = 0
-    frame[F_ACCESSES] = 0
-    frame[F_OPERATIONS] = 0
-    frame[F_MEMORY] = 0
-    for place in range(F_ACQUIRED, F_HEARD + 1):
-        frame[place] = 0
-    frame[F_RING] = s[RING] + item * s[RING_BYTES]
-    frame[F_LINEAR] = item
-    frame[F_LOCAL_ID] = x
-    frame[F_LOCAL_ID + 1] = y
-    frame[F_LOCAL_ID + 2] = z
-    frame[F_GLOBAL_ID] = s[OFFSET] + global_x
-    frame[F_GLOBAL_ID + 1] = s[OFFSET + 1] + global_y
-    frame[F_GLOBAL_ID + 2] = s[OFFSET + 2] + global_z
-    frame[F_GLOBAL_LINEAR] = (global_z * s[GLOBAL_SIZE + 1] + global_y) * s[GLOBAL_SIZE] + global_x
-    start = s[INIT_OFFSET] // 8
-    for index in range(s[INIT_BYTES] // 8):
-        frame[start + index] = 0
 
 
 def end_group(s: Words) -> None:

@@ -24,10 +24,8 @@ from clmap_lsp.emulator.layout import (
     INSPECT,
     KERNEL,
     LOCAL_SIZE,
-    MEMORY_SEEN,
     NUM_GROUPS,
     OFFSET,
-    OPERATIONS_SEEN,
     PAUSED,
     ROW_GROUPS,
     ROW_ITEMS,
@@ -107,33 +105,21 @@ def run_row_by_items(s: Words, start: int, y: int, z: int) -> None:
     first_group = s[GROUP]
     first_id = s[GROUP_ID]
     width = s[GROUP_SIZE]
-    lengths = words(s[ROW_LENGTHS])
-    operations = 0
-    memory = 0
     fuel = s[FUEL]
     steps = s[STEPS]
     s[FUEL] = 1 << 62  # What a row takes is counted once it is run.
-    if s[WEIGHTS] != 0:
-        weigh(s)
     for index in range(s[ROW_ITEMS]):
         x = start + index
         s[GROUP_ID] = x // s[LOCAL_SIZE]
         s[GROUP] = first_group + s[GROUP_ID] - first_id
         s[GROUP_SIZE] = min(s[LOCAL_SIZE], s[GLOBAL_SIZE] - s[GROUP_ID] * s[LOCAL_SIZE])
         begin_row_item(s, frame, x, y, z)
-        operations = s[OPERATIONS_SEEN]
-        memory = s[MEMORY_SEEN]
         call_kernel(s[KERNEL], s, frame, 1)
-        if s[WEIGHTS] != 0:
-            weigh(s)
-            lengths[index] = ((s[OPERATIONS_SEEN] - operations) << 32) | (s[MEMORY_SEEN] - memory)
     s[FUEL] = fuel
     s[STEPS] = steps
     s[GROUP] = first_group
     s[GROUP_ID] = first_id
     s[GROUP_SIZE] = width
-    if s[WEIGHTS] != 0:
-        note_lengths(s)
 
 
 def note_lengths(s: Words) -> None:

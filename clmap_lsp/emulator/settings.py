@@ -44,6 +44,8 @@ class EmulationSettings:
     """Look for races on global memory too."""
     exclusive: frozenset[str] = frozenset()
     """Buffer arguments for which no two work-items can race: every address is known to belong to one."""
+    ordered: frozenset[str] = frozenset()
+    """Buffers in local memory of which barriers order all accesses, and nothing is read that nobody wrote."""
     uninitialised: bool = True
     lockstep: int = 0
     """So many work-items in a row run in lockstep, as kernels expect that have no barriers within a warp."""

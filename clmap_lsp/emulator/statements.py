@@ -22,7 +22,6 @@ from clmap_lsp.emulator.layout import (
     AT_BARRIER,
     AT_COLLECTIVE,
     AT_STEP,
-    F_SITE,
     FAULT_UNKNOWN_FUNCTION,
     FAULT_UNSUPPORTED,
     FENCE_EVENTS,
@@ -139,7 +138,7 @@ class Statements:
                 self._barrier(statement)
             case WaitEvents(site=site):
                 copies.wait_events(self.memory, self.expressions, statement)
-                self._wait(site, ir.Constant(I64, ALL_FENCES | FENCE_EVENTS))
+                self._wait(site, ir.Constant(I64, ALL_FENCES | FENCE_EVENTS), after=statement)
             case Fence(order=order):
                 if self.ctx.options.races and self.ctx.plan.has_orders:
                     bits = ir.Constant(I64, order_bits(order))
@@ -251,7 +250,7 @@ class Statements:
         if statement.scope is BarrierScope.SUB_GROUP:
             self._wait(statement.site, fences, AT_COLLECTIVE)
         else:
-            self._wait(statement.site, fences)
+            self._wait(statement.site, fences, after=statement)
 
     def _fences(self, statement: Barrier) -> ir.Value:
         if statement.flags is not None:
@@ -261,11 +260,13 @@ class Statements:
         fences |= FENCE_GLOBAL if statement.fences_global else 0
         return ir.Constant(I64, fences | (FENCE_IMAGE if statement.fences_image else 0))
 
-    def _wait(self, site: int, fences: ir.Value, status: int = AT_BARRIER) -> None:
+    def _wait(
+        self, site: int, fences: ir.Value, status: int = AT_BARRIER, after: Statement | None = None
+    ) -> None:
         builder = self.ctx.builder
         packed = builder.or_(builder.shl(fences, ir.Constant(I64, 32)), ir.Constant(I64, site))
-        builder.store(packed, self.ctx.frame_place(F_SITE))
-        self.suspension.stop(status)
+        self.suspension.at(packed)
+        self.suspension.stop(status, after)
         self.counters.enter()
 
     # ------------------------------------------------------------------------------------------- branches
@@ -277,12 +278,13 @@ class Statements:
         self.counters.branch(condition, statement.span)
         then, end = ctx.block("then"), ctx.block("endif")
         other = ctx.block("else") if statement.otherwise else end
+        before = self.counters.split()
         ctx.builder.cbranch(condition, then, other)
         self._branch_into(then, statement.then, end)
         if statement.otherwise:
             self._branch_into(other, statement.otherwise, end)
         ctx.builder.position_at_end(end)
-        self.counters.rejoin(statement)
+        self.counters.rejoin(statement, before)
 
     def _branch_into(self, start: ir.Block, body: Block, end: ir.Block) -> None:
         self.ctx.builder.position_at_end(start)
@@ -292,7 +294,7 @@ class Statements:
             self.ctx.builder.branch(end)
 
     def _loop(self, statement: Loop) -> None:
-        ctx = self.ctx
+        ctx, before = self.ctx, self.counters.split()
         outer_key = self.memory.key
         if ctx.options.trace:
             key = self.suspension.new_word("turn")
@@ -330,7 +332,7 @@ class Statements:
         self.loop_ends.pop()
         self.memory.key = outer_key
         ctx.builder.position_at_end(end)
-        self.counters.rejoin(statement)
+        self.counters.rejoin(statement, before)
 
     def _count_turn(self) -> None:
         """Start one turn: a new key, one unit of fuel, and a stop where fuel or ring are used up."""
@@ -374,6 +376,7 @@ class Statements:
         default = end
         for case, block in zip(statement.cases, blocks, strict=True):
             default = block if case.is_default else default
+        before = self.counters.split()
         chooser = ctx.builder.switch(value, default)
         seen: set[int] = set()
         bits = value.type.width
@@ -389,7 +392,7 @@ class Statements:
             self._branch_into(block, case.body, blocks[index + 1] if index + 1 < len(blocks) else end)
         self.loop_ends.pop()
         ctx.builder.position_at_end(end)
-        self.counters.rejoin(statement)
+        self.counters.rejoin(statement, before)
 
     def _scope(self, statement: Scope) -> None:
         end = self.ctx.block("scope.end")
@@ -398,7 +401,7 @@ class Statements:
         if not self.ctx.builder.block.is_terminated:
             self.ctx.builder.branch(end)
         self.ctx.builder.position_at_end(end)
-        self.counters.rejoin(statement)
+        self.counters.rejoin(statement, self.counters.split())
 
     # --------------------------------------------------------------------------------------------- labels
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 from llvmlite import ir
 
 from clmap_lsp.emulator.context import Context
+from clmap_lsp.emulator.control import Counters
 from clmap_lsp.emulator.layout import (
+    ABSENT,
+    AT_BARRIER,
     DONE,
     F_LINEAR,
     F_STATUS,
     FRAME_BYTES,
     FUEL,
     OUT_OF_FUEL,
+    PASS_DIFFERS,
+    PASS_FIRST,
+    RELEASED,
     RING_FULL,
     RUNNABLE,
     RUNNING,
@@ -32,13 +38,13 @@ class Turns:
 
     def __init__(self, function: ir.Function) -> None:
         self._function = function
-        names = ("entry", "head", "judge", "fuelled", "item", "next", "end", "full", "note")
+        names = ("entry", "head", "judge", "fuelled", "item", "next", "end", "full", "note", "skipped", "dry")
         self._blocks = {name: function.append_basic_block(name) for name in names}
         self.entry, self.item = (ir.IRBuilder(self._blocks[it]) for it in ("entry", "item"))
         self.frame: ir.Value = ir.IRBuilder(self._blocks["head"]).phi(POINTER)
         """Of the present work-item."""
 
-    def close(self, ctx: Context, suspension: Suspension, dispatch: ir.Block) -> None:
+    def close(self, ctx: Context, suspension: Suspension, counters: Counters, dispatch: ir.Block) -> None:
         """Emit the loop."""
         entry, blocks = self.entry, self._blocks
         state, first, count = self._function.args
@@ -48,6 +54,8 @@ class Turns:
         entry.store(entry.load(_word(entry, state, FUEL), typ=I64), suspension.fuel)
         step = ctx.constant_state(FRAME_BYTES)
         behind = entry.gep(first, [entry.mul(count, step)], source_etype=ir.IntType(8))
+        kept = _Pass(ctx, self._function, counters) if ctx.is_quick else None
+        counters.open(entry)
         entry.branch(blocks["head"])
 
         head = ir.IRBuilder(blocks["head"])
@@ -57,11 +65,17 @@ class Turns:
         judge = ir.IRBuilder(blocks["judge"])
         status = judge.load(_word(judge, self.frame, F_STATUS), typ=I64)
         runs = judge.icmp_signed("==", status, ir.Constant(I64, RUNNABLE))
-        judge.cbranch(runs, blocks["fuelled"], blocks["next"])
+        if kept is not None:
+            runs = judge.or_(runs, judge.icmp_signed("==", status, kept.released))
+        judge.cbranch(runs, blocks["fuelled"], blocks["skipped"])
+        skipped = ir.IRBuilder(blocks["skipped"])
+        if kept is not None:
+            skipped.store(ir.Constant(I64, ABSENT), kept.differs)
+        skipped.branch(blocks["next"])
 
         self._emit_start(starts, suspension)
         self.item.branch(dispatch)
-        self._emit_stop(ctx, suspension)
+        self._emit_stop(ctx, suspension, kept)
 
         after = ir.IRBuilder(blocks["next"])
         self.frame.add_incoming(after.gep(self.frame, [step], source_etype=ir.IntType(8)), after.block)
@@ -71,37 +85,106 @@ class Turns:
         end.store(end.load(suspension.fuel, typ=I64), _word(end, state, FUEL))
         before = end.load(_word(end, state, STEPS), typ=I64)
         end.store(end.add(before, end.load(starts, typ=I64)), _word(end, state, STEPS))
+        counters.close(end)
+        if kept is not None:
+            kept.close(end)
         end.ret(end.load(suspension.status, typ=I64))
 
     def _emit_start(self, starts: ir.Value, suspension: Suspension) -> None:
         """Take the fuel for a start, or go to the end where none is left."""
         builder, state = ir.IRBuilder(self._blocks["fuelled"]), self._function.args[0]
         fuel = builder.load(suspension.fuel, typ=I64)
-        builder.store(ir.Constant(I64, OUT_OF_FUEL), suspension.status)
-        linear = builder.load(_word(builder, self.frame, F_LINEAR), typ=I64)
-        builder.store(linear, _word(builder, state, STOPPED_AT))
         none = builder.icmp_signed("<=", fuel, ir.Constant(I64, 0))
-        builder.cbranch(none, self._blocks["end"], self._blocks["item"])
+        builder.cbranch(none, self._blocks["dry"], self._blocks["item"])
+        dry = ir.IRBuilder(self._blocks["dry"])
+        dry.store(ir.Constant(I64, OUT_OF_FUEL), suspension.status)
+        linear = dry.load(_word(dry, self.frame, F_LINEAR), typ=I64)
+        dry.store(linear, _word(dry, state, STOPPED_AT))
+        dry.branch(self._blocks["end"])
         item = self.item
         item.store(item.sub(fuel, ir.Constant(I64, _START_FUEL)), suspension.fuel)
         item.store(item.add(item.load(starts, typ=I64), ir.Constant(I64, 1)), starts)
 
-    def _emit_stop(self, ctx: Context, suspension: Suspension) -> None:
+    def _emit_stop(self, ctx: Context, suspension: Suspension, kept: _Pass | None) -> None:
         """Note where a work-item has stopped. In lockstep, that is left to who runs one of them at a time."""
         builder, state = ir.IRBuilder(suspension.stopped), self._function.args[0]
         if ctx.options.lockstep:
             builder.branch(self._blocks["end"])
         else:
             chooser = builder.switch(builder.load(suspension.status, typ=I64), self._blocks["note"])
-            chooser.add_case(ir.Constant(I64, OUT_OF_FUEL), self._blocks["end"])
+            chooser.add_case(ir.Constant(I64, OUT_OF_FUEL), self._blocks["dry"])
             chooser.add_case(ir.Constant(I64, RING_FULL), self._blocks["full"])
         note = ir.IRBuilder(self._blocks["note"])
-        note.store(note.load(suspension.status, typ=I64), _word(note, self.frame, F_STATUS))
+        status = note.load(suspension.status, typ=I64)
+        note.store(status, _word(note, self.frame, F_STATUS))
+        if kept is not None:
+            kept.note(note, suspension, status)
         note.branch(self._blocks["next"])
         full = ir.IRBuilder(self._blocks["full"])
         running = full.load(_word(full, state, RUNNING), typ=I64)
         full.store(full.add(running, ir.Constant(I64, 1)), _word(full, state, RUNNING))
         full.branch(self._blocks["next"])
+
+
+class _Pass:
+    """What a pass over the work-items of a group knows at its end: whether all have stopped at one place, and
+    how much those in a row executed since the barrier before.
+    """
+
+    def __init__(self, ctx: Context, function: ir.Function, counters: Counters) -> None:
+        self._ctx, self._state, entry = ctx, function.args[0], ctx.entry
+        self._lengths = counters.lengths
+        self.released = ctx.constant_state(RELEASED)
+        self._first, self.differs = ctx.slot(I64, "first"), ctx.slot(I64, "differs")
+        self._same = [ctx.slot(I64, name) for name in ("operations", "memory", "many")]
+        for slot, word in ((self._first, PASS_FIRST), (self.differs, PASS_DIFFERS)):
+            entry.store(entry.load(_word(entry, self._state, word), typ=I64), slot)
+        for slot in self._same:
+            entry.store(ir.Constant(I64, 0), slot)
+
+    def note(self, builder: ir.IRBuilder, suspension: Suspension, status: ir.Value) -> None:
+        """Note that a work-item has stopped."""
+        if self._lengths:
+            at_end = builder.icmp_signed("==", status, ir.Constant(I64, DONE))
+            waits = builder.icmp_signed("==", status, ir.Constant(I64, AT_BARRIER))
+            with builder.if_then(builder.or_(at_end, waits), likely=True):
+                self._note_length(builder)
+        place = builder.load(suspension.place, typ=I64)
+        first = builder.load(self._first, typ=I64)
+        with builder.if_then(builder.icmp_signed("!=", first, place), likely=False):
+            is_first = builder.icmp_signed("==", first, ir.Constant(I64, ABSENT))
+            same = builder.select(is_first, builder.load(self.differs, typ=I64), ir.Constant(I64, ABSENT))
+            builder.store(same, self.differs)
+            builder.store(place, self._first)
+
+    def _note_length(self, builder: ir.IRBuilder) -> None:
+        """Count a work-item with those before it, if it executed as much."""
+        found = [builder.load(it, typ=I64) for it in self._lengths]
+        unlike = [
+            builder.icmp_signed("!=", it, builder.load(same, typ=I64))
+            for it, same in zip(found, self._same, strict=False)
+        ]
+        many = self._same[2]
+        with builder.if_then(builder.or_(*unlike), likely=False):
+            self._count(builder)
+            for it, same in zip(found, self._same, strict=False):
+                builder.store(it, same)
+        builder.store(builder.add(builder.load(many, typ=I64), ir.Constant(I64, 1)), many)
+
+    def _count(self, builder: ir.IRBuilder) -> None:
+        """Count the work-items that executed as much as each other."""
+        values = [builder.load(it, typ=I64) for it in self._same]
+        with builder.if_then(builder.icmp_signed("!=", values[2], ir.Constant(I64, 0))):
+            self._ctx.builder = builder
+            self._ctx.call("note_alike", I64, [self._state, *values])
+            builder.store(ir.Constant(I64, 0), self._same[2])
+
+    def close(self, builder: ir.IRBuilder) -> None:
+        """Write down what is known at the end of the pass, or where it is interrupted."""
+        if self._lengths:
+            self._count(builder)
+        for slot, word in ((self._first, PASS_FIRST), (self.differs, PASS_DIFFERS)):
+            builder.store(builder.load(slot, typ=I64), _word(builder, self._state, word))
 
 
 def _word(builder: ir.IRBuilder, base: ir.Value, index: int) -> ir.Value:

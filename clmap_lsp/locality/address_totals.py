@@ -112,7 +112,13 @@ def _count_of_counts(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def _joined(counts: Counts, width: int) -> Counts:
-    """Add up `width` neighbours at a time; the array starts at a block boundary."""
+    """Add up `width` neighbours at a time, a power of two; the array starts at a block boundary.
+
+    Two at a time: NumPy sums short rows a tenth as fast.
+    """
     rest = -len(counts) % width
-    padded = np.pad(counts, (0, rest)) if rest else counts
-    return np.asarray(padded.reshape(-1, width).sum(axis=1))
+    joined = np.pad(counts, (0, rest)) if rest else counts
+    while width > 1:
+        joined = joined[0::2] + joined[1::2]
+        width //= 2
+    return joined

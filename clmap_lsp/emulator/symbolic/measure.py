@@ -16,6 +16,7 @@ from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
 from clmap_lsp.emulator.symbolic.exclusive import executions, is_exclusive
 from clmap_lsp.emulator.symbolic.histogram import add_region
 from clmap_lsp.emulator.symbolic.machine import Machine
+from clmap_lsp.emulator.symbolic.ordered import ordered_buffers
 from clmap_lsp.emulator.symbolic.progressions import Progressions
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, boxes_of, dims_of, mask_dims
@@ -49,6 +50,8 @@ class Measured:
     metrics: Metrics
     exclusive: frozenset[Variable]
     """Buffers that the kernel writes and of which every address belongs to one work-item."""
+    ordered: frozenset[Variable]
+    """Local buffers of which barriers order all accesses and nothing is read that was not written."""
 
 
 def measured(
@@ -77,11 +80,12 @@ def measured(
                 return Bail(doubt.reason, doubt.span)
         addresses, exclusive = _address_counts(kernel, machines, local_addresses)
         psl = _psl(kernel, launch, machines, definition, local_addresses)
+        ordered = ordered_buffers(kernel, machines)
     except BailError as error:
         return error.bail
     except OverBudgetError as error:
         return Bail(error.reason, kernel.name_span)
-    return Measured(addresses.metrics(_access_counts(machines), psl, definition), exclusive)
+    return Measured(addresses.metrics(_access_counts(machines), psl, definition), exclusive, ordered)
 
 
 def measure(
