@@ -140,7 +140,11 @@ F_FENCED, F_FENCED_WIDELY = 36, 37
 """Its last fence that releases: atomics that it writes from then on publish what came before that."""
 F_HEARD = 38
 """When it last read an atomic by which another one published something: a fence may still acquire that."""
-F_SAVED = 40
+F_TURNS = 40  # TURN_DEPTH words
+"""Turns that the loops around the work-item have made, the outermost loop's first; only where it may come to
+calls of its sub-group without the others."""
+TURN_DEPTH = 4
+F_SAVED = 44
 
 RUNNABLE = 0
 AT_BARRIER = 1

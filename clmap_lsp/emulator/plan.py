@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.emulator.group_functions import may_diverge
 from clmap_lsp.emulator.layout import (
     ALL_WORDS,
     KIND_CONSTANT,
@@ -26,6 +27,7 @@ from clmap_lsp.source.ir import (
     Atomic,
     Barrier,
     BarrierScope,
+    Collective,
     Constant,
     CopyObject,
     Expression,
@@ -99,6 +101,8 @@ class Plan:
     has_sub_group_barriers: bool
     has_orders: bool
     """Whether atomics may order what work-items do: one or a fence releases, and one or a fence acquires."""
+    has_divergent_calls: bool = False
+    """Whether it has calls of sub-groups to which not all work-items need to come."""
     assigned: frozenset[Variable] = field(default_factory=frozenset)
     """Variables with an assignment, a load or another write."""
 
@@ -133,6 +137,7 @@ def make_plan(kernel: Kernel) -> Plan:
             isinstance(it, Barrier) and it.scope is BarrierScope.SUB_GROUP for it in statements
         ),
         has_orders=_has_orders(statements),
+        has_divergent_calls=any(isinstance(it, Collective) and may_diverge(it.name) for it in statements),
         assigned=assigned,
     )
 

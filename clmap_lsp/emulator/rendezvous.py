@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,17 @@ from clmap_lsp.emulator.collectives import EXCHANGE_WORDS
 from clmap_lsp.emulator.group_functions import Members, answer, is_known, may_diverge
 from clmap_lsp.emulator.kernel_code import KernelCode
 from clmap_lsp.emulator.machine_state import MachineState
-from clmap_lsp.source.ir import AsyncCopy, Barrier, BarrierScope, Collective, Kernel, walk
+from clmap_lsp.source.ir import (
+    AsyncCopy,
+    Barrier,
+    BarrierScope,
+    Block,
+    Collective,
+    Kernel,
+    Loop,
+    blocks,
+    walk,
+)
 
 Words = NDArray[np.int64]
 _SITE = 0xFFFFFFFF
@@ -78,19 +89,60 @@ def _all_at_barrier(status: Words) -> bool:
 
 
 def _serve_divergent(state: MachineState, frames: Words, kernel: Kernel) -> bool:
-    """Serve who came to a call that need not be met by the whole sub-group; True if there was one."""
+    """Serve who came to a call that need not be met by the whole sub-group; True if there was one.
+
+    Of each sub-group only those that have come least far: those behind a branch wait for who is in it, and
+    those in a later turn of a loop for who is in an earlier one, as hardware has it.
+    """
     calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective) and may_diverge(it.name)}
+    places = _places(kernel.body) if calls else {}
     served = False
     for start in range(0, len(frames), state.sizes.width):
         members = np.arange(start, min(start + state.sizes.width, len(frames)))
         waits = members[frames[members, at.F_STATUS] == at.AT_COLLECTIVE]
-        for site in np.unique(frames[waits, at.F_SITE] & _SITE).tolist():
-            if site in calls:
-                here = waits[frames[waits, at.F_SITE] & _SITE == site]
-                _work_out(state, frames, here, calls[site])
-                frames[here, at.F_STATUS] = at.RUNNABLE
-                served = True
+        sites = (frames[waits, at.F_SITE] & _SITE).tolist()
+        found = [_how_far(places[it], frames[k]) for it, k in zip(sites, waits, strict=True) if it in calls]
+        if not found:
+            continue
+        least = min(found)
+        here = [
+            k
+            for it, k in zip(sites, waits, strict=True)
+            if it in calls and _how_far(places[it], frames[k]) == least
+        ]
+        _work_out(state, frames, np.array(here), calls[int(frames[here[0], at.F_SITE]) & _SITE])
+        frames[here, at.F_STATUS] = at.RUNNABLE
+        served = True
     return served
+
+
+_Place = tuple[int, ...]
+"""The numbers, in the order of the source, of the loops around a call and of the call itself."""
+
+
+def _places(body: Block) -> dict[int, _Place]:
+    """Return the place of every call of a group."""
+    found: dict[int, _Place] = {}
+    numbers = count()
+
+    def visit(block: Block, around: _Place) -> None:
+        for statement in block:
+            number = next(numbers)
+            if isinstance(statement, Collective):
+                found[statement.site] = (*around, number)
+            inside = (*around, number) if isinstance(statement, Loop) else around
+            for part in blocks(statement):
+                visit(part, inside)
+
+    visit(body, ())
+    return found
+
+
+def _how_far(place: _Place, frame: Words) -> tuple[int, ...]:
+    """Return where a work-item waits, with the turns of the loops around it: earlier ones are less."""
+    *loops, call = place
+    turns = [int(frame[at.F_TURNS + k]) if k < at.TURN_DEPTH else 0 for k in range(len(loops))]
+    return (*(it for both in zip(loops, turns, strict=True) for it in both), call)
 
 
 def _serve_collectives(
@@ -105,6 +157,7 @@ def _serve_collectives(
     calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective)}
     copies = {it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)}
     scopes = {it.site: it for it in walk(kernel.body) if isinstance(it, Barrier)}
+    places = _places(kernel.body) if calls else {}
     served = False
     for members in _scopes_of(frames, width):
         live = members[frames[members, at.F_STATUS] != at.DONE]
@@ -129,6 +182,8 @@ def _serve_collectives(
             if len(waits) != len(frames) or (arguments != arguments[0]).any():
                 continue
         if call is not None:
+            if may_diverge(call.name) and len({_how_far(places[site], frames[it]) for it in waits}) > 1:
+                continue  # They are in different turns of a loop.
             _work_out(state, frames, waits, call)
         if len(live) != len(members) and (
             site in scopes or (call is not None and not may_diverge(call.name))

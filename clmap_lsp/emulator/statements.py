@@ -22,6 +22,7 @@ from clmap_lsp.emulator.layout import (
     AT_BARRIER,
     AT_COLLECTIVE,
     AT_STEP,
+    F_TURNS,
     FAULT_UNKNOWN_FUNCTION,
     FAULT_UNSUPPORTED,
     FENCE_EVENTS,
@@ -33,6 +34,7 @@ from clmap_lsp.emulator.layout import (
     KIND_PRIVATE,
     OUT_OF_FUEL,
     RING_FULL,
+    TURN_DEPTH,
 )
 from clmap_lsp.emulator.memory import Memory, order_bits
 from clmap_lsp.emulator.plan import pointer_target
@@ -93,6 +95,8 @@ class Statements:
         """Where `break` goes: ends of loops and switches."""
         self.loop_steps: list[ir.Block] = []
         """Where `continue` goes."""
+        self._loops = 0
+        """How many loops stand around."""
         self.scopes: dict[int, ir.Block] = {}
         self.labels: dict[str, ir.Block] = {}
 
@@ -304,6 +308,8 @@ class Statements:
         test, body, step, end = (ctx.block(f"loop.{it}") for it in ("test", "body", "step", "end"))
         turn = ctx.block("loop.turn")
         first = ctx.block("loop.first")
+        self._loops += 1
+        self._note_turn(0)
         ctx.builder.branch(first)
         ctx.builder.position_at_end(first)
         # `do` skips the first test; both start a turn at `first` or `turn`.
@@ -330,6 +336,7 @@ class Statements:
         self.loop_steps.pop()
         self._branch_into(step, statement.step, turn)
         self.loop_ends.pop()
+        self._loops -= 1
         self.memory.key = outer_key
         ctx.builder.position_at_end(end)
         self.counters.rejoin(statement, before)
@@ -337,7 +344,17 @@ class Statements:
     def _count_turn(self) -> None:
         """Start one turn: a new key, one unit of fuel, and a stop where fuel or ring are used up."""
         self._add_to_key(1 << KEY_SHIFT)
+        self._note_turn(1)
         self._check_limits()
+
+    def _note_turn(self, step: int) -> None:
+        """Count the turns of the innermost loop, anew with 0, where work-items may come to calls alone."""
+        ctx, depth = self.ctx, self._loops - 1
+        if not ctx.plan.has_divergent_calls or depth >= TURN_DEPTH:
+            return
+        before = ctx.frame_word(F_TURNS + depth) if step else ir.Constant(I64, 0)
+        turns = ctx.builder.add(before, ir.Constant(I64, step))
+        ctx.builder.store(turns, ctx.frame_place(F_TURNS + depth))
 
     def _add_to_key(self, step: int) -> None:
         """Tell apart what is traced from here on; who traces nothing has no keys."""

@@ -170,3 +170,58 @@ SHARED = "__local int t[64]; int l = get_local_id(0); t[l] = v; "
 def test_a_barrier_of_the_sub_group_orders_its_work_items(body: str, kinds: set[FaultKind]) -> None:
     found = {it.kind for it in run(SHARED + body, (64,)).faults}
     assert found - {FaultKind.UNINITIALISED_READ} == kinds
+
+
+def test_who_is_behind_a_branch_waits_for_who_is_in_it() -> None:
+    """All of the sub-group come to the second call, though some of them come from the first one."""
+    body = (
+        "int r = 0; if (v > 50) r = sub_group_non_uniform_reduce_add(v); o[i] = r + sub_group_rotate(v, 3);"
+    )
+
+    def expected(v: list[int], n: int) -> int:
+        inside = sum(it for it in v if it > 50) if v[n] > 50 else 0
+        return inside + v[(n + 3) % 32]
+
+    assert out(run(body)) == by_sub_group(expected)
+
+
+def test_who_is_in_a_later_turn_waits_for_who_is_in_an_earlier_one() -> None:
+    body = """int r = 0; for (int k = 0; k < 4; k++) {
+      r = r * 3 + sub_group_shuffle_xor(v + k, 1);
+      if ((v >> k) & 1) r += sub_group_non_uniform_reduce_add(v);
+    } o[i] = r;"""
+
+    def expected(v: list[int], n: int) -> int:
+        r = 0
+        for k in range(4):
+            r = r * 3 + v[n ^ 1] + k
+            r += sum(it for it in v if it >> k & 1) if v[n] >> k & 1 else 0
+        return r
+
+    assert out(run(body)) == by_sub_group(expected)
+
+
+def test_who_has_left_a_loop_waits_for_who_has_not() -> None:
+    body = """int r = 0; for (int k = 0; k < (v & 3); k++) r += sub_group_non_uniform_reduce_add(1);
+    o[i] = r * 100 + sub_group_ballot_bit_count(sub_group_ballot(v > 50));"""
+
+    def expected(v: list[int], n: int) -> int:
+        turns = sum(sum((it & 3) > k for it in v) for k in range(v[n] & 3))
+        return turns * 100 + sum(it > 50 for it in v)
+
+    assert out(run(body)) == by_sub_group(expected)
+
+
+def test_loops_in_loops_are_told_apart_by_their_turns() -> None:
+    body = """int r = 0; for (int j = 0; j < 3; j++) for (int k = 0; k <= ((v >> j) & 1); k++)
+      r = r * 5 + sub_group_non_uniform_reduce_add(v + j);
+    o[i] = r;"""
+
+    def expected(v: list[int], n: int) -> int:
+        r = 0
+        for j in range(3):
+            for k in range((v[n] >> j & 1) + 1):
+                r = r * 5 + sum(it + j for it in v if (it >> j & 1) >= k)
+        return (r + 2**31) % 2**32 - 2**31
+
+    assert out(run(body)) == by_sub_group(expected)
