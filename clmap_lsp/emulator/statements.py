@@ -306,7 +306,7 @@ class Statements:
             ctx.builder.store(ctx.builder.mul(outer, ir.Constant(I64, KEY_FACTOR)), key)
             self.memory.key = key
         test, body, step, end = (ctx.block(f"loop.{it}") for it in ("test", "body", "step", "end"))
-        turn = ctx.block("loop.turn")
+        turn, latch = ctx.block("loop.turn"), ctx.block("loop.latch")
         first = ctx.block("loop.first")
         self._loops += 1
         self._note_turn(0)
@@ -334,7 +334,11 @@ class Statements:
         self.loop_steps.append(step)
         self._branch_into(body, statement.body, step)
         self.loop_steps.pop()
-        self._branch_into(step, statement.step, turn)
+        self._branch_into(step, statement.step, latch)
+        ctx.builder.position_at_end(latch)
+        if ctx.options.lockstep:  # Who comes here first waits for those who are still in the turn.
+            self.suspension.stop(AT_STEP)
+        ctx.builder.branch(turn)
         self.loop_ends.pop()
         self._loops -= 1
         self.memory.key = outer_key

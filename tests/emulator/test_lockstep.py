@@ -117,3 +117,23 @@ def test_a_note_says_how_to_run_what_relies_on_warps(source: str, is_told: bool)
     """Not where a barrier is simply missing: nothing says there that lockstep is meant."""
     assert any("--sub-group-synchronous 32" in it for it in run(source, 0).notes) == is_told
     assert not any("--sub-group-synchronous" in it for it in run(source, 32).notes)
+
+
+def test_who_goes_on_to_the_next_turn_waits_for_who_is_still_in_this_one() -> None:
+    """Threads of a warp come together at the end of a loop's body, whichever way they took."""
+    text = """__kernel void k(__global int *o) {
+      __local volatile int t[32]; int l = get_local_id(0), s = 0; t[l] = l;
+      for (int n = 0; n < 3; n++) { s = s * 3 + t[l ^ 1]; if (l & 1) continue; t[l] = s + n; }
+      o[l] = s;
+    }"""
+    program = read_program(text, "k.cl")
+    launch = Launch("k", (32,), (32,), {"o": parse_argument("zeros(32)")})
+    settings = EmulationSettings(engine=Engine.JIT, lockstep=32)
+    found = emulate(program, program.kernels[0], launch, settings)
+    lanes = np.arange(32)
+    t, s = lanes.copy(), np.zeros(32, np.int64)
+    for n in range(3):
+        s = s * 3 + t[lanes ^ 1]
+        t = np.where(lanes & 1, t, s + n)
+    assert not found.faults
+    assert found.buffers["o"].data.view(np.int32).tolist() == s.tolist()
