@@ -20,6 +20,10 @@ from clmap_lsp.source.normalise import span_of_token
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
 
+_REACHES = (64, 1_100, 1 << 30)
+"""Characters before a place in which tokens are looked for, one reach after the other; names have no more
+than the second."""
+
 
 def _is_host(path: str) -> bool:
     from clmap_lsp.source.embedded import is_host
@@ -203,13 +207,13 @@ class Index:
         return self._last_made(0, len(self.tokens), first, offset)
 
     def _last_made(self, start: int, end: int, first: int, offset: int) -> int | None:
-        own = self.path
-        made = [
-            (place, at)
-            for at, (_, place, _, _, path, use, _) in enumerate(self.tokens[start:end], start)
-            if first <= place <= offset and path == own and use is not None and use.path == own
-        ]
-        return max(made)[1] if made else None
+        for reach in _REACHES:
+            numbers = self.tokens.starting(self.path, max(first, offset - reach), offset, start, end)
+            tokens = [(self.tokens[it], it) for it in numbers]
+            made = [(it.start, at) for it, at in tokens if it.use is not None and it.use.path == self.path]
+            if made or offset - reach <= first:
+                return max(made)[1] if made else None
+        return None
 
     def unit_at(self, token: int) -> PlacedUnit | None:
         """Return the declaration that a token belongs to."""
@@ -234,12 +238,13 @@ class Index:
     ) -> list[Occurrence]:
         found: dict[tuple[str, int], Occurrence] = {}
         for placed in units:
+            here = None if offset is None else self._starting_near(placed, offset)
             start, end = placed.start, placed.end
-            tokens = self.tokens[start:end]
+            tokens = self.tokens[start:end] if here is None else []
             for use in placed.unit.uses:
-                if not use.symbol.name:
+                if not use.symbol.name or (here is not None and start + use.token not in here):
                     continue
-                token = tokens[use.token]
+                token = tokens[use.token] if here is None else self.tokens[start + use.token]
                 if offset is not None and not token.start <= offset <= token.end:
                     continue
                 made = token.use
@@ -278,6 +283,14 @@ class Index:
             key = token.path, token.start
             found[key] = Occurrence(token.path, token.start, token.end, symbol, Role.READS)
         return sorted(found.values(), key=lambda it: (it.path, it.start))
+
+    def _starting_near(self, placed: PlacedUnit, offset: int) -> set[int]:
+        """Return the numbers of the tokens of a declaration that an offset of this file may lie in."""
+        for reach in _REACHES[:2]:
+            found = self.tokens.starting(self.path, offset - reach, offset, placed.start, placed.end)
+            if found:  # Then no token that starts before these goes on to the offset.
+                return set(found)
+        return set()
 
     def occurrence_at(self, offset: int) -> Occurrence | None:
         """Return what is named at an offset of the file, or right before it."""

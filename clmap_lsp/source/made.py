@@ -7,7 +7,7 @@ what a person points at.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import add
@@ -42,6 +42,27 @@ class Columns(NamedTuple):
 
 
 _NO_COLUMNS: Final = Columns((), (), (), (), (), (), ())
+
+
+class Base:
+    """Tokens as they were when their columns were made, which all later versions share."""
+
+    __slots__ = ("_order", "columns")
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self._order: list[tuple[str, int, int]] | None = None
+
+    def starting(self, path: str, first: int, last: int) -> list[int]:
+        """Return the numbers of a file's tokens that start in `[first, last]`, in order of their places."""
+        if self._order is None:
+            numbers = range(len(self.columns.starts))
+            self._order = sorted(zip(self.columns.paths, self.columns.starts, numbers, strict=True))
+        order = self._order
+        low, high = bisect_left(order, (path, first)), bisect_left(order, (path, last + 1))
+        return [number for _, _, number in order[low:high]]
+
+
 NOT_YET: Final = Token("", 0, 0, 0, "")
 """Stands in a list for each token that is put together when it is asked for."""
 
@@ -60,7 +81,7 @@ class Made:
         self.count = len(tokens)
         self._tokens: list[Token] | None = tokens
         self._taken = taken
-        self._base: Columns | None = None
+        self._base: Base | None = None
         self._steps: Sequence[Step] = ()
         self._use: Use | None = None
 
@@ -69,7 +90,7 @@ class Made:
         """The tokens; not to be changed."""
         if self._tokens is None:
             assert self._base is not None
-            self._tokens = _put_together(self._base, self._steps, self._use)
+            self._tokens = _put_together(self._base.columns, self._steps, self._use)
         if self._taken:
             fill(self._tokens, self._taken)
             self._taken = ()
@@ -80,17 +101,17 @@ class Made:
         """The tokens' texts."""
         if self._base is None and self._tokens is not None:
             return texts_of(self._tokens, self._taken)
-        return self._columns.texts
+        return self._columned.columns.texts
 
     def gap(self, at: int) -> int:
         """Return what stands before a token."""
-        return self.tokens[at].gap if self._base is None else self._base.gaps[at]
+        return self.tokens[at].gap if self._base is None else self._base.columns.gaps[at]
 
     def token(self, at: int) -> Token:
         """Return one of the tokens."""
         if self._tokens is not None or self._base is None:
             return self.tokens[at]
-        base = self._base
+        base = self._base.columns
         start, path = base.starts[at], base.paths[at]
         by = _step(self._steps, path, start)
         use = None if base.uses[at] is None else self._use
@@ -98,10 +119,21 @@ class Made:
             base.texts[at], start + by, base.ends[at] + by, base.gaps[at], path, use, base.painted[at]
         )
 
-    @property
-    def _columns(self) -> Columns:
+    def starting(self, path: str, first: int, last: int) -> list[int]:
+        """Return the numbers of a file's tokens that start in `[first, last]`, each once, in any order."""
         if self._base is None:
-            self._base = _columns_of(self.tokens)
+            return [at for at, it in enumerate(self.tokens) if first <= it.start <= last and it.path == path]
+        steps = [it for it in self._steps if it.path == path] or [Step(path, 0, 1 << 62, 0)]
+        found: list[int] = []
+        for it in steps:
+            low, high = max(first - it.by, it.start), min(last - it.by, it.end - 1)
+            found += self._base.starting(path, low, high) if low <= high else ()
+        return found
+
+    @property
+    def _columned(self) -> Base:
+        if self._base is None:
+            self._base = Base(_columns_of(self.tokens))
         return self._base
 
     def moved(self, steps: Sequence[Step], use: Use) -> Made:
@@ -112,11 +144,11 @@ class Made:
         """
         found = Made.__new__(Made)
         found.count, found._taken, found._tokens, found._use = self.count, (), None, use
-        found._base, found._steps = self._columns, joined(steps)
+        found._base, found._steps = self._columned, joined(steps)
         if self._steps and len(self._steps) * len(found._steps) <= MAX_STEPS:
             found._steps = _one_after_another(self._steps, found._steps)
         elif self._steps:
-            found._base = _columns_of(self.tokens)
+            found._base = Base(_columns_of(self.tokens))
         return found
 
 
@@ -239,6 +271,23 @@ class Tokens(Sequence[Token]):
             start, made = taken[bisect_right(self._starts, at) - 1]
             return made.gap(at - start)
         return self._tokens[at].gap
+
+    def starting(self, path: str, first: int, last: int, start: int, end: int) -> list[int]:
+        """Return the numbers among `[start, end)` of the tokens of a file that start in `[first, last]`."""
+        found: list[int] = []
+        tokens, at = self._tokens, start
+        parts = self._taken[max(bisect_right(self._starts, start) - 1, 0) :]
+        for part, made in (*parts, (end, None)):
+            for number in range(at, min(part, end)):
+                it = tokens[number]
+                if first <= it.start <= last and it.path == path:
+                    found.append(number)
+            if made is None or part >= end:
+                break
+            inside = (part + number for number in made.starting(path, first, last))
+            found += (number for number in inside if start <= number < end)
+            at = max(at, part + made.count)
+        return found
 
     def __len__(self) -> int:
         return len(self._tokens)
