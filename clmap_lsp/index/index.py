@@ -238,8 +238,10 @@ class Index:
     ) -> list[Occurrence]:
         found: dict[tuple[str, int], Occurrence] = {}
         for placed in units:
-            here = None if offset is None else self._starting_near(placed, offset)
             start, end = placed.start, placed.end
+            here = None if offset is None else self._starting_near(start, end, offset)
+            if here is not None and not here:
+                continue
             tokens = self.tokens[start:end] if here is None else []
             for use in placed.unit.uses:
                 if not use.symbol.name or (here is not None and start + use.token not in here):
@@ -284,10 +286,10 @@ class Index:
             found[key] = Occurrence(token.path, token.start, token.end, symbol, Role.READS)
         return sorted(found.values(), key=lambda it: (it.path, it.start))
 
-    def _starting_near(self, placed: PlacedUnit, offset: int) -> set[int]:
-        """Return the numbers of the tokens of a declaration that an offset of this file may lie in."""
+    def _starting_near(self, start: int, end: int, offset: int) -> set[int]:
+        """Return the numbers among `[start, end)` of the tokens that an offset of this file may lie in."""
         for reach in _REACHES[:2]:
-            found = self.tokens.starting(self.path, offset - reach, offset, placed.start, placed.end)
+            found = self.tokens.starting(self.path, offset - reach, offset, start, end)
             if found:  # Then no token that starts before these goes on to the offset.
                 return set(found)
         return set()
@@ -319,7 +321,9 @@ class Index:
         for placed in reversed(units):  # Where several uses make something of the place, the last one counts.
             if found := self._occurring_here([placed], named, uses, offset):
                 return found
-        return self._occurring_here(self.units, named, uses, offset)
+        numbers = self._starting_near(0, len(self.tokens), offset)
+        others = {it.start: it for it in map(self.unit_at, numbers) if it is not None}
+        return self._occurring_here([others[it] for it in sorted(others)], named, uses, offset)
 
     def _occurring_here(
         self,

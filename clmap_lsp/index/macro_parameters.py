@@ -30,6 +30,8 @@ def macro_parameter_at(index: Index, offset: int) -> MacroParameter | None:
             continue
         if not definition.name_span.end < offset <= definition.span.end:
             continue
+        if _word_at(index.text, offset) not in definition.parameters:
+            return None  # To look at the tokens of a long body would take longer than all else.
         start = definition.name_span.end
         body = definition.read.body  # It was cut already, and may be long.
         tokens = [
@@ -44,6 +46,15 @@ def macro_parameter_at(index: Index, offset: int) -> MacroParameter | None:
         others = frozenset(it.text for it in tokens) - {name}
         return MacroParameter(symbol, name, spans, _span(named[-1]), others)
     return None
+
+
+def _word_at(text: str, offset: int) -> str:
+    start = end = offset
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_$"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] in "_$"):
+        end += 1
+    return text[start:end]
 
 
 def _span(token: Token) -> Span:

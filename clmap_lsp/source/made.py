@@ -250,25 +250,25 @@ def _moved_in_files(columns: Columns, steps: Sequence[Step]) -> tuple[Sequence[i
 class Tokens(Sequence[Token]):
     """The tokens of a file; what was taken from an earlier reading is put together when asked for."""
 
-    __slots__ = ("_starts", "_taken", "_tokens")
+    __slots__ = ("_is_whole", "_starts", "_taken", "_tokens")
 
     def __init__(self, tokens: list[Token], taken: Taken = ()) -> None:
         self._tokens = tokens
         self._taken = taken
         self._starts = [start for start, _ in taken]
+        self._is_whole = not taken
 
     def all(self) -> list[Token]:
         """Return all of them, for loops that go over them; not to be changed."""
-        if self._taken:
+        if not self._is_whole:
             fill(self._tokens, self._taken)
-            self._taken = ()
+            self._is_whole = True
         return self._tokens
 
     def gap(self, at: int) -> int:
         """Return what stands before a token, which no edit elsewhere changes."""
-        taken = self._taken
-        if self._tokens[at] is NOT_YET and taken:
-            start, made = taken[bisect_right(self._starts, at) - 1]
+        if self._tokens[at] is NOT_YET:
+            start, made = self._taken[bisect_right(self._starts, at) - 1]
             return made.gap(at - start)
         return self._tokens[at].gap
 
@@ -278,14 +278,15 @@ class Tokens(Sequence[Token]):
         tokens, at = self._tokens, start
         parts = self._taken[max(bisect_right(self._starts, start) - 1, 0) :]
         for part, made in (*parts, (end, None)):
-            for number in range(at, min(part, end)):
-                it = tokens[number]
-                if first <= it.start <= last and it.path == path:
-                    found.append(number)
+            found += [
+                number
+                for number, (_, place, _, _, there, _, _) in enumerate(tokens[at : min(part, end)], at)
+                if first <= place <= last and there == path
+            ]
             if made is None or part >= end:
                 break
-            inside = (part + number for number in made.starting(path, first, last))
-            found += (number for number in inside if start <= number < end)
+            low, high = start - part, end - part
+            found += [part + it for it in made.starting(path, first, last) if low <= it < high]
             at = max(at, part + made.count)
         return found
 
@@ -303,18 +304,16 @@ class Tokens(Sequence[Token]):
         if isinstance(at, slice):
             return self._part(at)
         found = self._tokens[at]
-        taken = self._taken
-        if found is NOT_YET and taken:  # Else another thread has put it there meanwhile.
+        if found is NOT_YET:
             at = at if at >= 0 else at + len(self._tokens)
-            start, made = taken[bisect_right(self._starts, at) - 1]
+            start, made = self._taken[bisect_right(self._starts, at) - 1]
             return made.token(at - start)
-        return self._tokens[at]
+        return found
 
     def _part(self, at: slice) -> list[Token]:
         start, end, step = at.indices(len(self._tokens))
-        taken = self._taken
-        if taken and step == 1:
-            first = max(bisect_right(self._starts, start) - 1, 0)
-            fill(self._tokens, taken[first : bisect_right(self._starts, max(end - 1, 0))])
-            return self._tokens[start:end]
-        return self.all()[at]
+        if self._is_whole or step != 1:
+            return self.all()[at]
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        fill(self._tokens, self._taken[first : bisect_right(self._starts, max(end - 1, 0))])
+        return self._tokens[start:end]
