@@ -1,8 +1,10 @@
-"""Caches of whole modules, by content, that the server empties when it gives memory back."""
+"""Caches of functions and whole modules, by content, that are emptied when memory is given back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 D = TypeVar("D", bound=dict[Any, Any])
@@ -24,3 +26,26 @@ def drop_all() -> None:
     """Empty all of them."""
     for forget in _ALL:
         forget()
+
+
+def clear_caches() -> None:
+    """Empty the bounded caches of functions and modules: what they know of texts that are gone holds on to
+    those."""
+    drop_all()
+    for it in _functions():
+        if isinstance(it, functools._lru_cache_wrapper) and it.cache_parameters()["maxsize"] not in (None, 1):
+            it.cache_clear()
+
+
+def _functions() -> Iterator[object]:
+    """Yield what this package's modules and their classes define.
+
+    The collector knows all functions, too, but to ask it (`gc.get_objects`) makes references to tuples that
+    other threads are about to fill, and CPython refuses to fill those.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith("clmap_lsp."):
+            for it in list(vars(module).values()):
+                yield it
+                if isinstance(it, type) and it.__module__ == name:
+                    yield from list(vars(it).values())

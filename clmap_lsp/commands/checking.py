@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.caches import clear_caches, when_dropped
 from clmap_lsp.commands.advancing import PARALLEL_FROM, progress
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
 from clmap_lsp.report.model import FileReport, Guesses, in_source_order
+from clmap_lsp.source.pieces import forget as forget_text
 from clmap_lsp.sources import UnreadableError, read_source
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ def check_file(job: CheckJob) -> FileReport:
         if os.environ.get("CLMAP_DEBUG"):
             raise
         return FileReport(job.path, error=f"{job.path}: {internal_error(error)}")
+    finally:
+        forget_text(job.path)  # Nobody reads it a second time; what it includes, others may.
 
 
 def _checked(job: CheckJob) -> FileReport:
@@ -141,6 +146,15 @@ def _workbench() -> Workbench:
     return Workbench()
 
 
+def _forget_files() -> None:
+    """Drop what is known of the files that were checked: those to come need little of it."""
+    if _workbench.cache_info().currsize:
+        _workbench().forget_all()
+
+
+when_dropped(_forget_files)
+
+
 def host_files_changed(paths: Sequence[str]) -> None:
     """Read host files again that changed while this process watches."""
     _workbench().host_files_changed(paths)
@@ -178,6 +192,29 @@ def check_all(
     return _spawned(jobs, n_processes)
 
 
+_SAMPLE = """\
+__kernel void sample(__global float *a, __global const float *b, int n) {
+    __local float tile[64];
+    const int i = get_global_id(0);
+    tile[get_local_id(0)] = b[i * n];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < n; k++) a[i * n + k] += tile[63 - get_local_id(0)];
+}
+"""
+
+
+def load_all() -> None:
+    """Load here what copies of this process need for any file: they share it, and a new one costs little."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from clmap_lsp.config import Settings
+    from clmap_lsp.rules.selection import Selection
+
+    check_file(CheckJob("", Settings(), Selection.of(), text=_SAMPLE))
+    clear_caches()
+    gc.collect()
+    gc.freeze()  # Else the first look for cycles in a copy would write to each of these objects.
+
+
 def _confined(
     jobs: Sequence[CheckJob], n_processes: int, terms: Terms, advance: Callable[[], None]
 ) -> tuple[FileReport, ...]:
@@ -188,6 +225,7 @@ def _confined(
 
     if terms.runs_kernels:
         warm()
+    load_all()
     reports: dict[int, FileReport] = {}
     outcomes = forked.each(lambda it: as_data(check_file(jobs[it])), len(jobs), n_processes, terms)
     try:

@@ -203,9 +203,13 @@ def _group_of(job: JitRun, linear: int) -> tuple[int, int, int]:
 
 def _not_yet_written(job: JitRun, faults: tuple[Fault, ...]) -> Iterator[Fault]:
     """Say of reads that were too early, because they race with the write, that they were."""
-    races = [it for it in faults if it.kind is FaultKind.DATA_RACE]
+    races: dict[tuple[str | None, Span], Fault] = {}
+    for it in faults:
+        if it.kind is FaultKind.DATA_RACE:
+            for place in _places(it):
+                races.setdefault((it.buffer, place), it)
     for fault in faults:
-        race = next((it for it in races if it.buffer == fault.buffer and fault.span in _places(it)), None)
+        race = races.get((fault.buffer, fault.span))
         if fault.kind is FaultKind.UNINITIALISED_READ and fault.buffer is not None and race is not None:
             line, what = _line(job, race.span, fault.span), fault.element or fault.buffer
             detail = f"`{what}` is not yet written by any work-item: see the race in line {line}"

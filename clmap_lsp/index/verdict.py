@@ -42,10 +42,11 @@ def errors(index: Index) -> list[PlacedIssue]:
 
 def broken_functions(index: Index, refused: list[PlacedIssue]) -> frozenset[str]:
     """Return the names of functions that do not compile, and of those that call one of them."""
+    units = {id(it.unit): it.unit.unit for it in refused}  # One may have thousands of each.
     broken = {
         symbol.name
-        for it in refused
-        for symbol in it.unit.unit.symbols
+        for unit in units.values()
+        for symbol in unit.symbols
         if symbol.kind in CALLABLE and symbol.is_definition
     }
     if not broken:

@@ -6,7 +6,7 @@ touches from above (correlations between values are lost), and is `None` where a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -118,7 +118,7 @@ class _Walker(Forward[_Env]):
         self.probed: list[int] = [0] if outer is None else outer.probed
         """How many statements all probes have walked, in a list that they share."""
         self.most_probed: int = MAX_PROBED if outer is None else outer.most_probed
-        self.concerned: dict[int, tuple[ir.Statement, tuple[Variable, ...]]] = (
+        self.concerned: dict[int, tuple[ir.Statement, dict[Variable, None]]] = (
             {} if outer is None else outer.concerned
         )
         """By the id of a statement, see `_concerned`."""
@@ -163,12 +163,28 @@ class _Walker(Forward[_Env]):
         """Unite what several ways through a statement leave; all else is the same in them."""
         env = states[0]
         for other in states[1:]:
-            for variable in self._concerned(after):
-                if variable in other:
-                    mine, theirs = env.get(variable), other[variable]
-                    if mine is not theirs or variable not in env:
-                        env[variable] = _union(mine, theirs) if variable in env else theirs
+            concerned = self._concerned(after)
+            # Of a switch of thousands of cases, each knows a few variables of its own.
+            few, many = (other, concerned) if len(other) < len(concerned) else (concerned, other)
+            self._unite(env, other, [it for it in few if it in many])
         return env
+
+    def entered(self, state: _Env, falling: _Env | None, it: ir.Switch, before: ir.Block) -> _Env:
+        """Unite what falls into a case with what held before the switch: what the case before it changed.
+
+        All of it at each case would take the square of their number.
+        """
+        if falling is None:
+            return self.copy(state)
+        changed = (it for statement in before for it in self._concerned(statement))
+        self._unite(falling, state, [it for it in changed if it in state])
+        return falling
+
+    def _unite(self, env: _Env, other: _Env, variables: Iterable[Variable]) -> None:
+        for variable in variables:
+            mine, theirs = env.get(variable), other[variable]
+            if mine is not theirs or variable not in env:
+                env[variable] = _union(mine, theirs) if variable in env else theirs
 
     def touch(self, pointer: ir.Expression, size: int, env: dict[Variable, Value]) -> Reach | None:
         reach = self.value(pointer, env)
@@ -189,7 +205,7 @@ class _Walker(Forward[_Env]):
         for pointer in (copy.source, copy.destination):
             self.touch(pointer, copy.element.size * max(last * step, 1), env)
 
-    def _concerned(self, statement: ir.Statement) -> tuple[Variable, ...]:
+    def _concerned(self, statement: ir.Statement) -> dict[Variable, None]:
         """Return the variables of which a statement may tell more or less: written or tested in it."""
         known = self.concerned.get(id(statement))
         if known is None:
@@ -201,7 +217,7 @@ class _Walker(Forward[_Env]):
                     for condition in ir.expressions(inner):
                         reads(condition, tested)
                     found.update(dict.fromkeys(tested))
-            known = self.concerned[id(statement)] = statement, tuple(found)
+            known = self.concerned[id(statement)] = statement, found
         return known[1]
 
     def loop(self, loop: ir.Loop, state: _Env) -> _Env | None:
@@ -546,7 +562,7 @@ def _moved(pointer: Value, index: Value, stride: int) -> Value:
     return Reach(pointer.root, (pointer.offset[0] + low, pointer.offset[1] + high))
 
 
-def _widened(variables: Sequence[Variable], start: _Env, after: _Env, trips: int) -> _Env:
+def _widened(variables: Iterable[Variable], start: _Env, after: _Env, trips: int) -> _Env:
     """Return what holds at the head of a loop after up to `trips` turns that do what the first one did."""
     head = dict(start)
     for variable in variables:
@@ -557,7 +573,7 @@ def _widened(variables: Sequence[Variable], start: _Env, after: _Env, trips: int
 
 
 def _escaped(
-    variables: Sequence[Variable], head: _Env, end: _Env, start: _Env, first: _Env
+    variables: Iterable[Variable], head: _Env, end: _Env, start: _Env, first: _Env
 ) -> list[Variable]:
     """Return the variables that a turn carries further from what holds at its head than the first one did."""
     return [

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from clmap_lsp.caches import drop_all
+from clmap_lsp.caches import clear_caches
 from clmap_lsp.heap import give_back
 
 QUIET_S = 0.5
@@ -78,26 +76,3 @@ class QuietCollector:
         give_back()
         if self._is_full:
             self.changed()
-
-
-def clear_caches() -> None:
-    """Empty the bounded caches of functions and modules: what they know of texts that are gone holds on to
-    those."""
-    drop_all()
-    for it in _functions():
-        if isinstance(it, functools._lru_cache_wrapper) and it.cache_parameters()["maxsize"] not in (None, 1):
-            it.cache_clear()
-
-
-def _functions() -> Iterator[object]:
-    """Yield what this package's modules and their classes define.
-
-    The collector knows all functions, too, but to ask it (`gc.get_objects`) makes references to tuples that
-    other threads are about to fill, and CPython refuses to fill those.
-    """
-    for name, module in list(sys.modules.items()):
-        if name.startswith("clmap_lsp."):
-            for it in list(vars(module).values()):
-                yield it
-                if isinstance(it, type) and it.__module__ == name:
-                    yield from list(vars(it).values())

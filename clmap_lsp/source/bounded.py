@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Parser
@@ -19,6 +20,9 @@ tries ever more ways where nothing fits for long, and eight thousand undefined n
 13,882 public host files the one that takes most takes half of what it may."""
 _MAX_DEPTH = 2_000
 """Brackets that are open at a time in host code: steps take longer with each that is not closed."""
+_MAX_HEADS = 500
+"""Statements in each other without braces between them, `if (a) if (b)` …: the same holds of them."""
+_HEADS = frozenset(("if", "else", "for", "while", "do", "switch"))
 _BRACKET = re.compile(r"[()\[\]{}]")
 _CONTINUED = re.compile(r"(?:\\\r?\n){500}")
 """Lines without anything that go on in the next one: the grammar of Python takes their square."""
@@ -43,6 +47,32 @@ def within_steps(parser: Parser, encoded: bytes, previous: Tree | None = None) -
     except ValueError:  # So it says that it was stopped.
         parser.reset()
         return None
+
+
+def stand_too_deep(texts: Sequence[str]) -> bool:
+    """Tell whether statements of OpenCL C stand in each other as deep as no program has them."""
+    if sum(map(texts.count, _HEADS)) <= _MAX_HEADS:
+        return False
+    open_heads, parentheses = 0, 0
+    outside = [0]
+    for text in texts:
+        if text == "(":
+            parentheses += 1
+        elif text == ")":
+            parentheses = max(0, parentheses - 1)
+        elif parentheses:
+            continue
+        elif text in _HEADS:
+            open_heads += 1
+            if open_heads > _MAX_HEADS:
+                return True
+        elif text == "{":
+            outside.append(open_heads)
+        elif text in (";", "}"):
+            if text == "}" and len(outside) > 1:
+                outside.pop()
+            open_heads = outside[-1]
+    return False
 
 
 def host_tree(parser: Parser, text: str) -> Node:

@@ -99,6 +99,13 @@ class Forward(ABC, Generic[State]):
         taken = [it for it in ways if it is not None]
         return self.join(taken, after) if len(taken) > 1 else taken[0] if taken else None
 
+    def entered(self, state: State, falling: State | None, it: ir.Switch, before: Block) -> State | None:
+        """Return what holds where a case begins: reached from the switch, or out of the case `before` it.
+
+        What falls into that one has been joined with `state` already.
+        """
+        return self.joined([self.copy(state), falling], it)
+
     def _if(self, it: ir.If, state: State) -> State | None:
         other = self.copy(state)
         then = self.block(it.then, self.test(it.condition, True, state))
@@ -109,8 +116,10 @@ class Forward(ABC, Generic[State]):
         self.asked(it.value, state)
         self._breaks.append([])
         falling: State | None = None
+        before: Block = ()
         for case in it.cases:
-            falling = self.block(case.body, self.joined([self.copy(state), falling], it))
+            falling = self.block(case.body, self.entered(state, falling, it, before))
+            before = case.body
         past = None if any(case.is_default for case in it.cases) else state
         return self.joined([past, *self._breaks.pop(), falling], it)
 

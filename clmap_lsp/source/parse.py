@@ -12,7 +12,7 @@ from tree_sitter import Language, Parser, Point, Tree
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.source.bounded import within_steps
+from clmap_lsp.source.bounded import stand_too_deep, within_steps
 from clmap_lsp.source.branches import Assignment, free_names, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
@@ -35,6 +35,7 @@ from clmap_lsp.source.wrapped import n_strings, without_wrapping
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
+_TOO_FAR = "this is too far from OpenCL C for its structure to be found; nothing of it is read"
 MAX_ERROR_DIRECTIVES = 16
 """`#error`s of one file that are got around: each costs a reading."""
 
@@ -97,6 +98,8 @@ def _parse(
     checkpoint()
     undefined = judge(tokens, texts, scan(tokens, texts, types), types, known)
     checkpoint()
+    if stand_too_deep(texts):
+        return _refused(text, path, "syntax-error", _TOO_FAR)
     edited = apply(tokens, undefined.edits)
     if edited is not tokens:
         texts = [it.text for it in edited]
@@ -105,8 +108,7 @@ def _parse(
     tree = _parsed(normalised, previous)
     checkpoint()
     if tree is None:
-        message = "this is too far from OpenCL C for its structure to be found; nothing of it is read"
-        return _refused(text, path, "syntax-error", message)
+        return _refused(text, path, "syntax-error", _TOO_FAR)
     return SyntaxTree(
         path,
         normalised.text,
@@ -310,11 +312,12 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
     `None` where it takes too many steps.
     """
     encoded = normalised.text.encode("ascii", "replace")
-    if previous is None:
-        return within_steps(Parser(language()), encoded)
-    old, new = previous.text, normalised.text
-    if old == new:
+    old, new = "" if previous is None else previous.text, normalised.text
+    if previous is not None and old == new:
         return previous.tree
+    # How the grammar recovers from an error depends on what it reuses; only a fresh parse is always the same.
+    if previous is None or not old or previous.tree.root_node.has_error:
+        return within_steps(Parser(language()), encoded)
     apart = difference(old, new)
     edited = previous.tree.copy()
     edited.edit(
@@ -326,7 +329,6 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
         new_end_point=_point(new, apart.new_end),
     )
     tree = within_steps(Parser(language()), encoded, edited)
-    # How the grammar recovers from an error depends on what it reuses; only a fresh parse is always the same.
     return within_steps(Parser(language()), encoded) if tree is None or tree.root_node.has_error else tree
 
 

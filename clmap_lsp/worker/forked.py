@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
+from clmap_lsp.caches import clear_caches
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
@@ -34,11 +35,11 @@ Work = Callable[[int], Mapping[str, Any]]
 
 STUCK_S = 120.0
 """A process that uses no processor time for so long while it has a job is ended."""
-RENEWED_MIB = 256.0
+RENEWED_MIB = 128.0
 """A copy that has grown by more between two jobs is replaced: of what large files took it gives back a part
 only, as what is kept of others lies between."""
-TRIMMED_MIB = 48.0
-"""One that has grown by so much gives back what is free of it."""
+TRIMMED_MIB = 32.0
+"""One that has grown by so much forgets what it knows of the jobs before, and gives back what is free."""
 _LOOK_S = 1.0
 _PARENT_DEATH_SIGNAL = 1
 
@@ -357,6 +358,7 @@ class _Trim:
     def look(self) -> None:
         """Give back what is free, if much more is held than after the last time."""
         if self._now() - self._held > TRIMMED_MIB:
+            clear_caches()
             gc.collect()
             give_back()
             self._held = self._now()

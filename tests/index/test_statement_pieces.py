@@ -257,3 +257,24 @@ def test_a_key_reads_few_statements(kind: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_long_chain_of_conditions_is_no_deep_nest() -> None:
     assert not [it for it in index_of(giants.chain(40_000)).issues if it.issue.code == "syntax-error"]
+
+
+def test_the_symbols_of_a_function_with_hundreds_of_errors_are_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    names = "".join(f"int v{it} = w{it};\n" for it in range(300))
+    index = index_of(f"__kernel void k(__global int *a) {{\n{names}}}\n")
+    refused = errors(index)
+    assert len(refused) > 200
+    (kind,) = {type(it.unit.unit) for it in refused}
+    looked_at = 0
+    symbols = kind.symbols.fget
+
+    def counted(unit: object) -> object:
+        nonlocal looked_at
+        looked_at += 1
+        return symbols(unit)
+
+    monkeypatch.setattr(kind, "symbols", property(counted))
+    assert broken_functions(index, refused) == {"k"}
+    assert looked_at == 1

@@ -6,9 +6,9 @@ import gc
 import weakref
 from pathlib import Path
 
+from clmap_lsp.caches import clear_caches
 from clmap_lsp.config import Settings
 from clmap_lsp.dataclass import compile_rest, dataclass
-from clmap_lsp.server.collector import clear_caches
 from clmap_lsp.server.settings import selection_of
 from clmap_lsp.server.turns import Turns
 from clmap_lsp.server.warming import SAMPLE

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from session import Session
 
-from clmap_lsp.server.collector import clear_caches
+from clmap_lsp.caches import clear_caches
 
 N_DOCUMENTS = 90
 ASKED = 80

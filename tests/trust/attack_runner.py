@@ -106,7 +106,7 @@ def attack(path: Path) -> dict[str, Any]:
     started = time.process_time()
     program = read_program(path.read_text(encoding="utf-8"), path.name)
     problems = [it.code for it in program.problems]
-    if not program.kernels or {"recursion", "nesting"} & set(problems):
+    if not program.kernels or {"recursion", "nesting", "too-many-loops"} & set(problems):
         return {"outcome": ["unread"], "problems": problems, "seconds": time.process_time() - started}
     kernel = program.kernels[-1]
     AnalysisSession().analyse(program, load_model("nvidia-hopper"))

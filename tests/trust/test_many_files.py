@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from clmap_lsp import workspace
+from clmap_lsp.caches import clear_caches, droppable
 from clmap_lsp.cli import main
 from clmap_lsp.commands import checking
 from clmap_lsp.commands.check import _jobs
@@ -25,6 +27,7 @@ from clmap_lsp.report.model import FileReport, Guesses
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.sandbox import confined
 from clmap_lsp.sandbox.usage import resident_mib
+from clmap_lsp.source import pieces
 from clmap_lsp.workbench import hosts
 from clmap_lsp.worker import forked
 from clmap_lsp.worker.forked import LostError, Terms, each
@@ -151,6 +154,7 @@ def test_a_copy_gives_back_what_is_free(monkeypatch: pytest.MonkeyPatch):
         return [float(it["mib"]) for it in outcomes if not isinstance(it, LostError)]
 
     kept: list[bytes] = []
+    monkeypatch.setattr(forked, "RENEWED_MIB", math.inf)
     without, with_it = held(math.inf), held(48.0)
     assert without[2] > without[0] + 80.0
     assert with_it[2] < with_it[0] + 40.0
@@ -257,3 +261,51 @@ def test_a_folder_that_becomes_a_link_leads_nowhere_new(tmp_path: Path, monkeypa
         (own / "kernels").rmdir()
         (own / "kernels").symlink_to(other)
         assert not scope_of("kernels/k.cl").holds("kernels/secret")
+
+
+@copies
+def test_what_is_known_of_the_jobs_before_is_forgotten_when_much_is_held(monkeypatch: pytest.MonkeyPatch):
+    known: dict[int, bytes] = droppable({})
+
+    def work(number: int) -> dict[str, Any]:
+        known[number] = b"of a text that nobody asks for again"
+        return {"known": len(known)}
+
+    def outcomes() -> list[int]:
+        done = dict(each(work, 3, 1, Terms(runs_kernels=False)))
+        return [int(it["known"]) for _, it in sorted(done.items()) if not isinstance(it, LostError)]
+
+    assert outcomes() == [1, 2, 3]
+    monkeypatch.setattr(forked, "TRIMMED_MIB", -math.inf)
+    assert outcomes() == [1, 1, 1]
+
+
+def test_a_check_keeps_neither_the_tokens_of_a_file_nor_forgets_the_host_code(tmp_path: Path):
+    path = tmp_path / "k.cl"
+    path.write_text('#include "k.h"\n' + KERNEL)
+    (tmp_path / "k.h").write_text("#define N 8\n")
+    checking.check_file(checking.CheckJob(str(path), Settings(), Selection.of()))
+    assert str(path) not in pieces._kept
+    assert any(it.endswith("k.h") for it in pieces._kept), "others may include it"
+    workbench = checking._workbench()
+    assert len(workbench._session._kernels) > 0
+    hosts_of = workbench._hosts
+    clear_caches()
+    assert len(workbench._session._kernels) == 0
+    assert workbench._hosts is hosts_of
+
+
+def test_copies_share_what_every_file_needs():
+    """What a copy would load for its first file, its parent has loaded."""
+    asked = f"""
+import sys
+from clmap_lsp.commands.checking import CheckJob, check_file, load_all
+from clmap_lsp.config import Settings
+from clmap_lsp.rules.selection import Selection
+load_all()
+before = set(sys.modules)
+found = check_file(CheckJob("", Settings(), Selection.of(), text={KERNEL!r}))
+print(found.n_kernels, found.error, sorted(it for it in set(sys.modules) - before if "clmap" in it))
+"""
+    words = [sys.executable, "-c", asked]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "1 None []\n"
