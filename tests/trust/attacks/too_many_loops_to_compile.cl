@@ -5,5 +5,5 @@
 __kernel void k(__global int *a)
 {
     int i = get_global_id(0);
-    FIVE(FIVE(FIVE(FIVE(LOOP))))
+    FIVE(FIVE(FIVE(LOOP LOOP LOOP LOOP)))
 }
