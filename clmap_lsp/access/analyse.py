@@ -8,6 +8,7 @@ except that a loop whose variables follow no simple pattern is read twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
 THRIFTY_FROM: Final = 3_000
 """Statements, those on trial counted, after which values made of data are given up early."""
 
+_NOT_FOLLOWED: Final = "`goto {}` is not followed: no loop or block stands for it"
+
 SPELT_OUT: Final = 12
 """Operations over more atoms than this are called by the name of the variable that holds them."""
 
@@ -149,6 +152,7 @@ class _Reader:
         """Statements read in all."""
         self.shapes: dict[int, tuple[ir.Loop, _Shape]] = {}
         """What loops look like, by their ids."""
+        self._unsettled = _changed_by_jumps(kernel)
         self._identities = 0
         self._stored: dict[Variable, dict[tuple[int, int, Type | AddressSpace], None]] = {}
         """Where unions were stored to or read, and as what."""
@@ -561,11 +565,19 @@ class _Reader:
         self.caveats.append(f"`{it.text.strip()[:60]}` was not understood: {it.reason}")
         return state
 
-    def _goto(self, it: ir.Goto | ir.Label, state: _State) -> _State:
-        self.caveats.append(
-            f"`goto {it.name.partition('#')[0]}` is not followed: no loop or block stands for it"
-        )
+    def _goto(self, it: ir.Goto, state: _State) -> _State:
+        self.caveats.append(_NOT_FOLLOWED.format(it.name.partition("#")[0]))
         return state
+
+    def _label(self, it: ir.Label, state: _State) -> _State:
+        """Forget what a jump to here may have changed, and under which conditions this is reached."""
+        reason = _NOT_FOLLOWED.format(it.name.partition("#")[0])
+        self.caveats.append(reason)
+        self._forget(state.environment)
+        for key in state.environment:
+            if key in self._unsettled and isinstance(key, Variable):
+                state.environment[key] = self.expressions.nothing_known(key.type, reason)
+        return _State(state.environment, (self.expressions.unknown(reason),))
 
     # ------------------------------------------------------------------------------- control flow
 
@@ -705,6 +717,8 @@ class _Reader:
     def _loop(self, it: ir.Loop, state: _State) -> _State | None:
         from clmap_lsp.access.looping import read_loop
 
+        if self._unsettled and any(isinstance(one, ir.Label) for one in ir.walk((it,))):
+            state = _State(state.environment, (self.expressions.unknown("a jump may lead into the loop"),))
         return read_loop(self, it, state)
 
     def _fresh(self) -> int:
@@ -852,6 +866,23 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
 
 
 @per_kernel
+def _changed_by_jumps(kernel: Kernel) -> frozenset[Variable]:
+    """Return the registers that may hold something else at a label, as it was reached; empty without labels.
+
+    Those that the outermost block assigns once, before any jump or label, do.
+    """
+    if not any(isinstance(it, ir.Label) for it in ir.walk(kernel.body)):
+        return frozenset()
+    times = Counter(variable for it in ir.walk(kernel.body) for variable in ir.written(it))
+    settled: set[Variable] = set()
+    for statement in kernel.body:
+        if any(isinstance(it, ir.Label | ir.Goto) for it in ir.walk((statement,))):
+            break
+        settled.update(it for it in ir.written(statement) if times[it] == 1)
+    return frozenset(it for it in times if it not in settled and not it.is_object)
+
+
+@per_kernel
 def _survey(kernel: Kernel) -> tuple[bool, int]:
     """Return (whether some float becomes an integer or the place of a texel, the dimensions asked about)."""
     becomes, highest = any(map(_is_sampled, ir.walk(kernel.body))), 1
@@ -891,6 +922,6 @@ _HANDLERS: Final[Mapping[type, Callable[..., _State | None]]] = {
     ir.Return: _Reader._return,
     ir.Scope: _Reader._scope,
     ir.Leave: _Reader._leave,
-    ir.Label: _Reader._goto,
+    ir.Label: _Reader._label,
     ir.Goto: _Reader._goto,
 }

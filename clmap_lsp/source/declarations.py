@@ -296,10 +296,9 @@ def _members(low: Lowering, node: Node) -> list[Member]:
     if node.type != "field_declaration":
         return []
     spec = specifier(low, node)
-    attributes = low.unit.tree.attributes_in(node.start_byte + 1, node.end_byte)
-    aligned = max((_alignment(low, it) for it in attributes if it.word == "aligned"), default=None)
-    is_packed = any(it.word == "packed" for it in attributes)
+    shared = _before_declarators(low, node, spec.declarators)
     if not spec.declarators:
+        aligned, is_packed = _placing(low, shared)
         is_anonymous = isinstance(spec.type, StructType)
         return [Member("", spec.type, aligned=aligned, is_packed=is_packed)] if is_anonymous else []
     members: list[Member] = []
@@ -312,8 +311,29 @@ def _members(low: Lowering, node: Node) -> list[Member]:
             continue
         declared = declare(low, spec, declarator)
         name = low.text(declared.name) if declared.name is not None else ""
+        aligned, is_packed = _placing(low, [*shared, *_attributes_behind(low, declarator)])
         members.append(Member(name, declared.type, None, aligned, is_packed))
     return members
+
+
+def _before_declarators(low: Lowering, node: Node, declarators: Sequence[Node]) -> list[Removed]:
+    """Return the attributes of all members of one declaration: those before the first name.
+
+    What stands inside of a structure that is defined there is its own members'.
+    """
+    end = declarators[0].start_byte + 1 if declarators else node.end_byte
+    inner = [it for part in node.children for it in part.children if it.type == "field_declaration_list"]
+    return [
+        it
+        for it in low.unit.tree.attributes_in(node.start_byte, end)
+        if not any(body.start_byte < it.offset < body.end_byte for body in inner)
+    ]
+
+
+def _placing(low: Lowering, attributes: Sequence[Removed]) -> tuple[int | None, bool]:
+    """Return the alignment that attributes give a member, and whether they pack it."""
+    aligned = max((_alignment(low, it) for it in attributes if it.word == "aligned"), default=None)
+    return aligned, any(it.word == "packed" for it in attributes)
 
 
 def _bit_field(low: Lowering, member: Member, clause: Node) -> Member:

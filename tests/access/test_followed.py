@@ -217,3 +217,22 @@ def test_a_pointer_kept_where_others_may_be(others: str) -> None:
     summary = analyse(read_program(text, "k.cl").kernel("k"))
     assert not summary.of_buffer("L")
     assert summary.of_buffer("?")
+
+
+DUFF = """int c = (N + 3) / 4, k = 0, s = 0;
+  switch (N % 4) {
+  case 0: do { s += A[k*M + x]; k++;
+  case 3: s += A[k*M + x]; k++;
+    } while (--c > 0);
+  }
+  B[x] = s;"""
+
+
+def test_a_loop_that_jumps_lead_into() -> None:
+    """Its index was said to be known, for one of the ways into it."""
+    summary = summary_of(body(DUFF, INTS))
+    for access in summary.of_buffer("A"):
+        assert access.unknown is not None and "goto" in access.unknown
+        assert access.guard_unknown
+    (store,) = summary.of_buffer("B")
+    assert store.index_text == "x"
