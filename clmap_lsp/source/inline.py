@@ -14,6 +14,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.functions import Lowered
 from clmap_lsp.source.gotos import structured
 from clmap_lsp.source.ir import (
+    INLINING_STOPS,
     RECURSION,
     Assign,
     Block,
@@ -167,7 +168,7 @@ class _Work:
                 self.problems.append(problem)
             return RECURSION
         if self.n_statements > self.budget:
-            return f"inlining stops after {self.budget} statements"
+            return f"{INLINING_STOPS} after {self.budget} statements"
         return None
 
 

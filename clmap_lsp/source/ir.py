@@ -608,6 +608,9 @@ class Call:
 ASSEMBLY = "inline assembly"
 """Why inline assembly is opaque: its results are made of its operands in a way that is not followed."""
 
+INLINING_STOPS = "inlining stops"
+"""How the reason begins why a call is opaque of a function that is defined, in a kernel that is too long."""
+
 RECURSION = "recursion"
 """Why a call of a function inside of itself is opaque."""
 

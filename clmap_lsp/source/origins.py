@@ -276,6 +276,9 @@ class _Tracer:
             if it.variable is not None:
                 self.flow(it.variable, control, *it.arguments)
             return
+        if isinstance(it, ir.OpaqueCall) and it.reason.startswith(ir.INLINING_STOPS):
+            self.defined_call(it, control)
+            return
         if it.variable is not None:
             self.found[it.variable] |= _NOWHERE
         for argument in it.arguments:
@@ -283,6 +286,30 @@ class _Tracer:
                 for root in roots_of(argument, self.points_to):
                     if _holds_values(root):
                         self.found[root] |= _NOWHERE
+
+    def defined_call(self, it: ir.OpaqueCall, control: int) -> None:
+        """Let all that a function of the program is given flow into all that it can write.
+
+        Nothing else is within its reach but constants, and those of its own work-item's ids.
+        """
+        within: set[Variable] = set()
+        waiting = [root for argument in it.arguments for root in roots_of(argument, self.points_to)]
+        while waiting:
+            root = waiting.pop()
+            if root not in within:
+                within.add(root)
+                waiting.extend(self.points_to.get(root, ()))
+        objects = {root for root in within if _holds_values(root)}
+        given = 0
+        for root in within - objects:
+            given |= self.mask(root.name)
+        if any(isinstance(arg.type, PointerType) and not roots_of(arg, self.points_to) for arg in it.arguments):
+            given |= _NOWHERE
+        place = self.place(control, *objects)
+        self.found[place] |= given
+        written = [root for root in objects if root.kind is VariableKind.PRIVATE_OBJECT]
+        for target in (*written, *(() if it.variable is None else (it.variable,))):
+            self.flow(target, place, *it.arguments)
 
     def flow(self, target: Variable, control: int, *sources: Expression) -> None:
         read: set[Variable] = set()

@@ -30,6 +30,8 @@ MAX_KERNEL_WORK = 1 << 18
 What was not tried by then lets findings hold on this launch, and be information."""
 MAX_WORK = 1 << 20
 """What those of one file's kernels may cost, the last not counted."""
+STATEMENT_WORK = 16
+"""What it costs beside that to read a statement again and to follow its values, in the same unit."""
 AT_ONCE_STATEMENTS = 300
 """So many of them are analysed again while somebody waits..."""
 AT_ONCE_WORK = 10_000
@@ -110,7 +112,7 @@ def judged(
         if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
             if kernel.name not in others:
                 size = n_statements(kernel.kernel)
-                fits = left > 0 and kernel.work <= MAX_KERNEL_WORK
+                fits = left > 0 and kernel.work + STATEMENT_WORK * size <= MAX_KERNEL_WORK
                 if fits and at_once is not None and memory and not memory.is_known(kernel, of_what):
                     at_once -= size
                     last = memory.last(kernel)
@@ -119,7 +121,7 @@ def judged(
                         others[kernel.name] = last
                 if kernel.name not in put_off:
                     others[kernel.name] = vary(kernel) if fits else None
-                left -= sum(it.work for it in others[kernel.name] or ())
+                left -= sum(it.work + STATEMENT_WORK * size for it in others[kernel.name] or ())
             tried = others[kernel.name]
             if kernel.name in put_off and not isinstance(_place(finding), str):
                 tried = None  # Places have moved since.
@@ -165,7 +167,7 @@ def _others(
             return
         found = analyse(kernel.name, guess.launch, guess.macros)
         if found is not None and (not guess.same_accesses or len(found.accesses) == len(kernel.accesses)):
-            left -= found.work
+            left -= found.work + STATEMENT_WORK * n_statements(found.kernel)
             said = _found(found, rules, device)
             yield Other(guess.instead_of, guess.invented, *said, work=found.work, about=guess.about)
 

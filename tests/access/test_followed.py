@@ -236,3 +236,21 @@ def test_a_loop_that_jumps_lead_into() -> None:
         assert access.guard_unknown
     (store,) = summary.of_buffer("B")
     assert store.index_text == "x"
+
+
+def _long(last: str) -> str:
+    """Return functions of which a kernel cannot hold all the calls, and a kernel that makes one call more."""
+    levels = ["int f0(int v) { v += 3; v ^= v << 5; v *= 7; return v; }"]
+    levels += [f"int f{n}(int v) {{ {'v = f%d(v);' % (n - 1) * 5} return v; }}" for n in range(1, 7)]
+    text = "int g(int v, __global int *p, int *into) { *into = p[v]; return v * 2; }\n" + "\n".join(levels)
+    parameters = "__global int *A, __global int *B, __global int *C, __global int *D, int N"
+    return text + body(f"int s[2] = {{1, 2}}; int v = f6(A[x]); D[v] = 1; {last}", parameters)
+
+
+def test_what_a_function_that_is_not_followed_any_more_is_given() -> None:
+    """Its results were said to come from anywhere."""
+    program = read_program(_long("int w = g(v, B, s); C[w] = 0; C[s[0] + x] = 0;"), "k.cl")
+    kernel = program.kernel("k")
+    assert kernel is not None
+    summary = analyse(kernel)
+    assert [it.sources for it in summary.of_buffer("C")] == [("A", "B"), ("A", "B")]
