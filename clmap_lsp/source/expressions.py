@@ -257,12 +257,18 @@ def _vector_logical(
 def _conditional(low: Lowering, node: Node) -> Value:
     parts = named_children(node)
     span = low.span(node)
-    if len(parts) != 3:
+    is_short = len(parts) == 2 and node.child_by_field_name("consequence") is None
+    if len(parts) != 3 and not is_short:
         return low.unsupported(node, "incomplete `?:`")
-    test = condition(low.scalar(parts[0]))
+    first = low.scalar(parts[0])
+    if is_short:  # `a ?: b` of GNU C and clang: `a` is evaluated once.
+        kept = low.temporary(first.type, first.span)
+        low.emit(Assign(kept, first, first.span))
+        first = Read(kept, first.span)
+    test = condition(first)
     writes = low.writes
-    then, if_true = low.block(lambda: low.value(parts[1]))
-    otherwise, if_false = low.block(lambda: low.value(parts[2]))
+    then, if_true = low.block(lambda: first if is_short else low.value(parts[1]))
+    otherwise, if_false = low.block(lambda: low.value(parts[-1]))
     if isinstance(if_true, ObjectValue) or isinstance(if_false, ObjectValue):
         return _object_choice(low, test, (then, if_true), (otherwise, if_false), node)
     known = truth(test)

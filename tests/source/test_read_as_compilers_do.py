@@ -346,3 +346,11 @@ def test_names_that_are_types_to_the_grammar_only_may_be_defined() -> None:
         "__global float*",
     ]
     assert str(analyse(program.kernels[0]).accesses[-1].index_text) == "3"
+
+
+def test_a_choice_without_its_middle_evaluates_its_first_operand_once() -> None:
+    shown = body("__kernel void k(__global int *o, __global int *p) { o[0] = p[1] ?: 7; }")
+    assert shown.count("load4 p") == 1
+    assert "(%1 ? %1 : 7:int)" in shown
+    shown = body("__kernel void k(__global int *o, __global int *p) { o[0] = o[2] ?: p[1]; }")
+    assert shown.index("if %1") < shown.index("load4 p")
