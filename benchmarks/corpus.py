@@ -163,7 +163,10 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repos", type=Path, required=True, help="folder with one tree a repository")
     parser.add_argument("--clone", action="store_true", help="fetch missing repositories with git")
     parser.add_argument(
-        "--list", choices=("first", "second", "third", "fourth", "all"), default="all", help="which repositories"
+        "--list",
+        choices=("first", "second", "third", "fourth", "all"),
+        default="all",
+        help="which repositories",
     )
     parser.add_argument("--only", nargs="*", default=[], help="parts of repository names")
     parser.add_argument("--mutate", type=int, metavar="SEED", help="damage every file first")

@@ -303,7 +303,9 @@ class _Tracer:
         given = 0
         for root in within - objects:
             given |= self.mask(root.name)
-        if any(isinstance(arg.type, PointerType) and not roots_of(arg, self.points_to) for arg in it.arguments):
+        if any(
+            isinstance(arg.type, PointerType) and not roots_of(arg, self.points_to) for arg in it.arguments
+        ):
             given |= _NOWHERE
         place = self.place(control, *objects)
         self.found[place] |= given

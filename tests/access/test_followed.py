@@ -241,7 +241,7 @@ def test_a_loop_that_jumps_lead_into() -> None:
 def _long(last: str) -> str:
     """Return functions of which a kernel cannot hold all the calls, and a kernel that makes one call more."""
     levels = ["int f0(int v) { v += 3; v ^= v << 5; v *= 7; return v; }"]
-    levels += [f"int f{n}(int v) {{ {'v = f%d(v);' % (n - 1) * 5} return v; }}" for n in range(1, 7)]
+    levels += [f"int f{n}(int v) {{ {f'v = f{n - 1}(v);' * 5} return v; }}" for n in range(1, 7)]
     text = "int g(int v, __global int *p, int *into) { *into = p[v]; return v * 2; }\n" + "\n".join(levels)
     parameters = "__global int *A, __global int *B, __global int *C, __global int *D, int N"
     return text + body(f"int s[2] = {{1, 2}}; int v = f6(A[x]); D[v] = 1; {last}", parameters)
