@@ -3,7 +3,9 @@
     python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 > fixes.json
     python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
     python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
+    python -m benchmarks.time_fixes again benchmarks/results/time_fixes_h200.json nvidia-h200 > now.json
 
+`again` predicts what was measured once more, by the model as it is now: its output is for `judge`.
 Every rewrite whose preconditions hold in the source of a kernel of `time_cases`, on one launch
 of each kernel: the longest that takes no more than 20 ms.
 """
@@ -102,6 +104,26 @@ def prepare(times: Path | None, name: str, families: Sequence[str] = ()) -> int:
     return 0
 
 
+def again(times: Path, name: str) -> int:
+    """Print what was measured, with what is predicted of it now; rewrites that are no longer made stay out."""
+    device = load_model(name)
+    document = json.loads(times.read_text("utf-8"))
+    known = {row["id"]: row for row in document["cases"] if row["median"]}
+    rows = []
+    for case in cases():
+        if case.id not in known:
+            continue
+        for kind, one in [("", case), *rewrites(case, device)]:
+            row = known.get(one.id)
+            if row is None or row["kind"] != kind or list(one.launch.global_size) != row["global"]:
+                continue
+            found = seconds(one, device)
+            row["predicted"], row["bound"] = found if found is not None else (None, None)
+            rows.append(row)
+    json.dump({**document, "cases": rows}, sys.stdout)
+    return 0
+
+
 def judge(times: Path, name: str) -> int:
     """Print how far predicted and measured ratios agree; `times` has rows with `before` and `kind`."""
     document = json.loads(times.read_text("utf-8"))
@@ -147,4 +169,4 @@ if __name__ == "__main__":
     source = Path(sys.argv[2])
     if sys.argv[1] == "prepare":
         sys.exit(prepare(source if source.is_file() else None, sys.argv[3], sys.argv[4:]))
-    sys.exit(judge(source, sys.argv[3]))
+    sys.exit((again if sys.argv[1] == "again" else judge)(source, sys.argv[3]))

@@ -43,7 +43,7 @@ def contents(argument: dict[str, Any]) -> Any:
     kind, count, fill = np.dtype(DTYPES[argument["type"]]), argument["count"], argument["fill"]
     rng = np.random.default_rng(argument["seed"])
     if fill == "random" and kind.kind == "f":
-        return rng.random(count, np.float32 if kind.itemsize == 4 else np.float64)
+        return rng.random(count, np.float32 if kind.itemsize == 4 else np.float64).astype(kind, copy=False)
     if fill == "random":
         limits = np.iinfo(kind)
         return rng.integers(limits.min, limits.max, count, kind, endpoint=True)
