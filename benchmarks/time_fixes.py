@@ -105,7 +105,7 @@ def prepare(times: Path | None, name: str, families: Sequence[str] = ()) -> int:
 
 
 def again(times: Path, name: str) -> int:
-    """Print what was measured, with what is predicted of it now; rewrites that are no longer made stay out."""
+    """Print what was measured, with what is predicted of it now, without rewrites that are not made now."""
     device = load_model(name)
     document = json.loads(times.read_text("utf-8"))
     known = {row["id"]: row for row in document["cases"] if row["median"]}

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from clmap_lsp.compiled.balance import Balance, balance_of
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.machine_code import Instruction, MemoryOp
+from clmap_lsp.compiled.probes import ProbedKernel
 from clmap_lsp.compiled.weights import block_weights
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.counts import run_boxes
+from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, Machine, Turns
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import Box, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import Sym
@@ -48,11 +50,13 @@ class Profile:
     note: str = ""
     """What of the launch was not followed."""
     supposed: Mapping[int, str] = field(default_factory=dict)
-    """Sites, those of probes too, that are counted as if whoever may come there did, and why."""
+    """Sites, those of probes too, that are counted by what is supposed of data, and why."""
+    turns: Turns | None = None
+    """Iterations that loops are taken to make which data end."""
     balance: Balance = Balance()
 
     def without_supposed(self, compiled: Compiled) -> Profile:
-        """Return the launch as if nobody took the branches that depend on data."""
+        """Return the launch as if nobody took the branches and made the iterations that depend on data."""
         number = compiled.probed.number_of_site
         return dataclasses.replace(
             self,
@@ -67,6 +71,21 @@ class Profile:
 
 SAMPLED_GROUPS = 24
 """Work-groups that stand for a launch that is too large or too irregular to be followed as a whole."""
+_SAMPLED_WORK = 150_000
+"""What they may cost together, as `Budget.whole` has it; those that are beyond it are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supposition:
+    """What is supposed where data decide that the launch does not give."""
+
+    taken: bool = False
+    """Branches are counted as if whoever may come there did."""
+    turns: Turns | None = None
+    """Loops that data end are counted as if they made so many iterations; else they are unknown."""
+
+
+NOTHING_SUPPOSED = Supposition()
 
 
 def profile(
@@ -74,18 +93,16 @@ def profile(
     launch: Launch,
     device: DeviceModel,
     constants: tuple[ir.Initializer, ...],
-    *,
-    suppose_taken: bool = False,
+    suppose: Supposition = NOTHING_SUPPOSED,
 ) -> Profile | str:
     """Follow the launch symbolically; the answer is why not, if that cannot be done.
 
     Where the whole launch is over the budget, work-groups of it are followed and stand for the others.
-    With `suppose_taken`, branches that depend on data are counted as if whoever may come there did.
     """
-    found = _followed(compiled, launch, device, constants, boxes_of(launch), 1.0, suppose_taken)
+    found = _followed(compiled, launch, device, constants, boxes_of(launch), suppose)
     if not isinstance(found, str):
         return found
-    return sampled_profile(compiled, launch, device, constants, found, suppose_taken=suppose_taken)
+    return sampled_profile(compiled, launch, device, constants, found, suppose)
 
 
 def sampled_profile(
@@ -94,8 +111,7 @@ def sampled_profile(
     device: DeviceModel,
     constants: tuple[ir.Initializer, ...],
     why: str,
-    *,
-    suppose_taken: bool = False,
+    suppose: Supposition = NOTHING_SUPPOSED,
 ) -> Profile | str:
     """Follow some work-groups of a launch that is too much to be followed or counted as a whole.
 
@@ -108,11 +124,46 @@ def sampled_profile(
     edges = [groups * k // chosen for k in range(chosen + 1)]
     random = Random(0)
     ids = [random.randrange(low, high) for low, high in pairwise(edges)]
-    boxes = [box_of_group(launch, it) for it in ids]
-    sample = _followed(compiled, launch, device, constants, boxes, groups / chosen, suppose_taken)
+    boxes = [box_of_group(launch, ids[it]) for it in _scattered(chosen)]
+    sample = _followed(compiled, launch, device, constants, boxes, suppose, groups)
     if isinstance(sample, str):
         return why
-    return dataclasses.replace(sample, note=f"{chosen} of {groups} work-groups stand for all: {why}")
+    followed = round(groups / sample.scale)
+    return dataclasses.replace(sample, note=f"{followed} of {groups} work-groups stand for all: {why}")
+
+
+def _scattered(count: int) -> list[int]:
+    """Return 0 to `count` so that any first few of them lie all over: bits in reverse."""
+    bits = max(count - 1, 1).bit_length()
+    return sorted(range(count), key=lambda it: int(f"{it:0{bits}b}"[::-1], 2))
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What has been found out of a launch, machine by machine."""
+
+    rows: dict[int, list[Rows]] = field(default_factory=dict)
+    probes: dict[int, float] = field(default_factory=dict)
+    doubts: dict[int, str] = field(default_factory=dict)
+    supposed: dict[int, str] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
+    probed_rows: list[list[tuple[int, Rows]]] = field(default_factory=list)
+
+    def add(self, machine: Machine, probed: ProbedKernel, counter: Counter) -> None:
+        """Add a machine, or nothing of it. Raises: OverBudgetError."""
+        mine = [(number, it) for it in machine.rows if (number := probed.number_of_site(it.site)) is not None]
+        counted = [(number, counter.count(it).requests) for number, it in mine]
+        for number, requests in counted:
+            self.probes[number] = self.probes.get(number, 0.0) + requests
+        for one in machine.rows:
+            if probed.number_of_site(one.site) is None:
+                self.rows.setdefault(one.site, []).append(one)
+                self.places[id(one)] = len(self.probed_rows)
+        self.probed_rows.append(mine)
+        for doubt in machine.doubts:
+            where = self.supposed if doubt.is_counted else self.doubts
+            if doubt.site not in where or doubt.reason.startswith(HOW_OFTEN):
+                where[doubt.site] = doubt.reason
 
 
 def _followed(
@@ -121,11 +172,13 @@ def _followed(
     device: DeviceModel,
     constants: tuple[ir.Initializer, ...],
     boxes: list[Box],
-    scale: float,
-    suppose_taken: bool,
+    suppose: Supposition,
+    sampled_of: int = 0,
 ) -> Profile | str:
+    """Follow boxes of work-groups; with `sampled_of`, as many as fit the budget of so many groups."""
     probed = compiled.probed
-    spending = Spending(Budget())
+    spending = Spending(Budget(whole=_SAMPLED_WORK) if sampled_of else Budget())
+    sums = _Sums()
     try:
         machines = run_boxes(
             probed.kernel,
@@ -135,43 +188,49 @@ def _followed(
             (*constants, probed.initializer),
             boxes,
             follow_ordinals=True,
-            suppose_taken=suppose_taken,
+            suppose_taken=suppose.taken,
+            suppose_turns=suppose.turns,
             everybody_counts=True,
+            as_many_as_fit=bool(sampled_of),
         )
-        counter = Counter(device, spending)
-        rows: dict[int, list[Rows]] = {}
-        probes: dict[int, float] = {}
-        doubts: dict[int, str] = {}
-        supposed: dict[int, str] = {}
-        places: dict[int, int] = {}
-        probed_rows: list[list[tuple[int, Rows]]] = []
-        for place, machine in enumerate(machines):
-            probed_rows.append([])
-            for one in machine.rows:
-                number = probed.number_of_site(one.site)
-                if number is None:
-                    rows.setdefault(one.site, []).append(one)
-                    places[id(one)] = place
-                    continue
-                probed_rows[-1].append((number, one))
-                tally = counter.count(one)
-                probes[number] = probes.get(number, 0.0) + tally.requests * scale
-            for doubt in machine.doubts:
-                (supposed if doubt.is_counted else doubts).setdefault(doubt.site, doubt.reason)
+        counter = Counter(device, spending.for_a_sample() if sampled_of else spending)
+        for machine in machines:
+            try:
+                sums.add(machine, probed, counter)
+            except OverBudgetError:
+                if not (sampled_of and sums.probed_rows):
+                    raise
+                break
     except BailError as error:
         return error.bail.reason
     except OverBudgetError as error:
         return error.reason
-    hidden = [why for site, why in doubts.items() if probed.number_of_site(site) is not None]
+    hidden = [why for site, why in sums.doubts.items() if probed.number_of_site(site) is not None]
     if hidden:
         return hidden[0].replace("whether it runs ", "whether part of the kernel runs, or how often, ", 1)
+    return _profile(compiled, launch, device, sums, suppose.turns, sampled_of)
+
+
+def _profile(
+    compiled: Compiled, launch: Launch, device: DeviceModel, sums: _Sums, turns: Turns | None, sampled_of: int
+) -> Profile:
     width = device.simd_width
+    scale = sampled_of / len(sums.probed_rows) if sampled_of else 1.0
     groups = sum(
         box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)
         for box in boxes_of(launch)
     )
-    balance = balance_of(probed_rows, compiled.code, width)
-    return Profile(rows, probes, groups, doubts, scale, places, supposed=supposed, balance=balance)
+    return Profile(
+        sums.rows,
+        {number: count * scale for number, count in sums.probes.items()},
+        groups,
+        sums.doubts,
+        scale,
+        sums.places,
+        supposed=sums.supposed,
+        turns=turns,
+        balance=balance_of(sums.probed_rows, compiled.code, width),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from clmap_lsp.analysis.counting import count
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Figures, Subject
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.time.model import Prediction
 from clmap_lsp.time.predict import time_of
 
 if TYPE_CHECKING:
@@ -31,9 +30,11 @@ def figures_of(program: Program, kernel: Kernel, launch: Launch, device: DeviceM
     by_lines = _in_lines(device)
     lines = totals_of(accesses, count(kernel, launch, by_lines, program.constants)) if by_lines else totals
     time = time_of(kernel, launch, device, program.constants)
-    if isinstance(time, Prediction):
-        return Figures(totals, lines.sectors, time)
-    return Figures(totals, lines.sectors, untimed=time)
+    if isinstance(time, str):
+        return Figures(totals, lines.sectors, untimed=time)
+    if time.demand.supposed_turns:  # Loops of two versions do not make the same number of iterations.
+        return Figures(totals, lines.sectors, untimed=time.demand.supposed_turns)
+    return Figures(totals, lines.sectors, time)
 
 
 def figures_before(subject: Subject) -> Figures:

@@ -160,6 +160,7 @@ def _time_lines(found: Prediction | None) -> Iterator[str]:
     yield f"- time: {whole}, bound by {bound_text(found.bound)} ({found.facts.name})"
     for name, seconds, why in islice(parts_text(found), SHOWN_PARTS):
         yield f"  - {name}: {seconds_text(seconds)}" + (f": {why}" if why else "")
+    yield from (f"  - {it}" for it in found.caveats)
 
 
 def _local_memory_lines(snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[str]:

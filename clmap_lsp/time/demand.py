@@ -11,6 +11,7 @@ from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.counts import Executed, Profile
 from clmap_lsp.compiled.machine_code import Instruction, Pipe
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, WHETHER
 from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_combined_stores
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
 from clmap_lsp.time.facts import TimeFacts
@@ -74,6 +75,10 @@ class Demand:
     atomics: AtomicDemand
     balance: Balance
     caveats: tuple[str, ...] = ()
+    supposed_turns: str = ""
+    """Why the number of iterations of some loop is supposed; empty where none is. A rewrite may change it."""
+    turns: int = 0
+    """How many such a loop is taken to make."""
 
     @property
     def line_cycles(self) -> float:
@@ -213,6 +218,8 @@ def demand(
         atomic_demand(accesses, found, made, launch),
         found.balance,
         _caveats(made, found, accesses),
+        next((it for it in found.supposed.values() if it.startswith(HOW_OFTEN)), ""),
+        found.turns.count if found.turns is not None else 0,
     )
 
 
@@ -239,11 +246,19 @@ def _path(
 def _caveats(made: Compiled, found: Profile, accesses: tuple[AccessDemand, ...]) -> tuple[str, ...]:
     notes = [found.note] if found.note else []
     notes += [f"the cost of {name} is not known" for name in made.unknown]
-    branches = (reason.removeprefix("whether it runs ") for reason in found.supposed.values())
-    notes += dict.fromkeys(f"as if every branch were taken that {it}" for it in branches)
+    turns = found.turns.count if found.turns is not None else 0
+    notes += dict.fromkeys(_supposed(reason, turns) for reason in found.supposed.values())
     if any(it.is_guessed for it in accesses):
         notes.append("as if addresses that depend on data were side by side")
     return tuple(notes)
+
+
+def _supposed(reason: str, turns: int) -> str:
+    """Return what is supposed of an access that data decide about, from why it is not known."""
+    if reason.startswith(HOW_OFTEN):
+        what = reason.removeprefix(f"{HOW_OFTEN} depends on ")
+        return f"as if loops made {turns} iterations where their number depends on {what}"
+    return f"as if every branch were taken that {reason.removeprefix(f'{WHETHER} ')}"
 
 
 def _slots(run: Executed) -> dict[str, float]:

@@ -24,6 +24,12 @@ NO_LLVM = "LLVM is missing: pip install 'clmap-lsp[emulate]'"
 _OPERATIONS = "sm_75"
 """A machine whose instructions stand for a CPU's operations: they are counted, never timed as its own."""
 
+_LIKELY_TURNS = 16
+"""Iterations of a loop that data end: entries of a row of a sparse matrix, steps of a search among 65,536,
+neighbours of a particle. Nobody knows; the range begins at none, and ends at `_MOST_TURNS`, or at what the
+rest of the loop's condition allows."""
+_MOST_TURNS = 64
+
 _kept: KeptByKernel[Prediction | str] = KeptByKernel(128)
 
 
@@ -90,17 +96,19 @@ def _cases(
     """Return what a launch asks for, first as it is likely, then at the least and at the most.
 
     The likely one takes the branches that depend on data, since one work-item in a SIMD group is enough for
-    that, and finds addresses that depend on data side by side. At the least no such branch is taken; at the
-    most the lanes of such an address are scattered.
+    that, makes `_LIKELY_TURNS` iterations of the loops that data end, and finds addresses that depend on data
+    side by side. At the least no such branch is taken and no such iteration made; at the most `_MOST_TURNS`
+    are, and the lanes of such an address are scattered.
     """
     try:
         import llvmlite.binding  # noqa: F401
     except ImportError:
         return NO_LLVM
     from clmap_lsp.compiled.build import compiled
-    from clmap_lsp.compiled.counts import profile, sampled_profile
+    from clmap_lsp.compiled.counts import Supposition, profile, sampled_profile
     from clmap_lsp.compiled.target import nvidia, target_of
     from clmap_lsp.emulator.symbolic.control import OverBudgetError
+    from clmap_lsp.emulator.symbolic.machine import Turns
 
     target = target_of(device) or (nvidia(_OPERATIONS) if device.vendor == "CPU" else None)
     if target is None:
@@ -108,38 +116,55 @@ def _cases(
     made = compiled(kernel, target, constants)
     if isinstance(made, str):
         return made
-    found = profile(made, launch, device, constants, suppose_taken=True)
+    likely = Supposition(taken=True, turns=Turns(_LIKELY_TURNS))
+    found = profile(made, launch, device, constants, likely)
     if isinstance(found, str):
         return found
-    local = _local_arguments(kernel, launch)
     try:
-        return _demands(made, found, launch, device, facts, local)
+        return _demands(made, found, launch, device, constants, facts)
     except OverBudgetError as error:
         reason = error.reason
     if found.scale > 1.0:
         return reason
-    some = sampled_profile(made, launch, device, constants, reason, suppose_taken=True)
+    some = sampled_profile(made, launch, device, constants, reason, likely)
     if isinstance(some, str):
         return some
     try:
-        return _demands(made, some, launch, device, facts, local)
+        return _demands(made, some, launch, device, constants, facts)
     except OverBudgetError as error:
         return error.reason
 
 
 def _demands(
-    made: Compiled, found: Profile, launch: Launch, device: DeviceModel, facts: TimeFacts, local: int
+    made: Compiled,
+    found: Profile,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+    facts: TimeFacts,
 ) -> list[Demand]:
     """Return what is likely, what is the least and what is the most. Raises: OverBudgetError."""
-    from clmap_lsp.compiled.counts import executed
+    from clmap_lsp.compiled.counts import Supposition, executed, profile
+    from clmap_lsp.emulator.symbolic.machine import Turns
     from clmap_lsp.time.demand import demand
 
-    cases = [demand(made, found, executed(made, found, device), launch, device, facts, local)]
+    local = _local_arguments(made.probed.kernel, launch)
+
+    def asked(one: Profile) -> Demand:
+        return demand(made, one, executed(made, one, device), launch, device, facts, local)
+
+    cases = [asked(found)]
+    most = cases[0]
     if found.supposed:
-        least = found.without_supposed(made)
-        cases.append(demand(made, least, executed(made, least, device), launch, device, facts, local))
-    if cases[0].has_unknown_addresses:
-        cases.append(cases[0].scattered(device.simd_width))
+        cases.append(asked(found.without_supposed(made)))
+    if most.supposed_turns:
+        suppose = Supposition(taken=True, turns=Turns(_MOST_TURNS, to_the_bound=True))
+        more = profile(made, launch, device, constants, suppose)
+        if not isinstance(more, str):
+            most = asked(more)
+            cases.append(most)
+    if most.has_unknown_addresses:
+        cases.append(most.scattered(device.simd_width))
     return cases
 
 

@@ -36,6 +36,13 @@ def seconds_text(seconds: float) -> str:
     return f"{_three(seconds * 1e9)} ns"
 
 
+def short_text(found: Prediction) -> str:
+    """Return `1.93 ms`, with its "if" where data end a loop: `1.93 ms if loops make 16 iterations`."""
+    demand = found.demand
+    condition = f" if loops make {demand.turns} iterations" if demand.supposed_turns else ""
+    return seconds_text(found.seconds) + condition
+
+
 def _three(value: float) -> str:
     """Return three digits, without the exponent that `:.3g` gives 1000."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

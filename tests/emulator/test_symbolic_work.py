@@ -12,8 +12,9 @@ from clmap_lsp.devices.catalogue import load_model
 from clmap_lsp.emulator.symbolic.cells import Cells
 from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counts import boxes_of, count, run_boxes
+from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, Turns
 from clmap_lsp.emulator.symbolic.rows import Kept, Rows, both, either
-from clmap_lsp.emulator.symbolic.space import Space
+from clmap_lsp.emulator.symbolic.space import Space, box_of_group
 from clmap_lsp.emulator.symbolic.values import Sym, Unknown, of_array
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
 from clmap_lsp.source.read import read_program
@@ -153,6 +154,60 @@ def test_a_turn_that_is_taken_back_takes_its_stores_back():
     boxes = boxes_of(launch)
     (machine,) = run_boxes(kernel, launch, 32, Spending(Budget()), (), boxes, suppose_taken=True)
     assert [it.offset.const for it in machine.rows if it.root.name == "a"] == [20, 24, 28, 32]
+
+
+@pytest.mark.parametrize(
+    ("test", "likely", "most"),
+    [
+        ("b[j] > 0", 16, 64),  # Nothing bounds it.
+        ("j < 5 && b[j] > 0", 5, 5),
+        ("b[j] > 0 && j < 1000", 16, 1000),
+        ("j < 5 && b[j] > 0 && a[j] < 3", 5, 5),
+    ],
+)
+def test_loop_that_data_end_makes_the_turns_that_are_supposed(test, likely, most):
+    source = f"""__kernel void k(__global int *a, __global int *b) {{
+        b[get_global_id(0)] = 1;
+        for (int j = 0; {test}; j++)
+            a[get_global_id(0)] += 1;
+    }}"""
+    kernel = read_program(source, "kernel.cl").kernels[0]
+    launch = Launch("k", (64,), (64,), {it: BufferArgument(Fill.ZEROS, 64) for it in "ab"})
+    for turns, made in ((Turns(16), likely), (Turns(64, to_the_bound=True), most)):
+        (machine,) = run_boxes(
+            kernel,
+            launch,
+            32,
+            Spending(Budget()),
+            (),
+            boxes_of(launch),
+            suppose_taken=True,
+            suppose_turns=turns,
+        )
+        stores = [it for it in machine.rows if it.root.name == "a" and it.op == "store"]
+        assert [it.counts[3:] for it in stores] == [(made,)]
+        assert any(it.is_counted and it.reason.startswith(HOW_OFTEN) for it in machine.doubts)
+
+
+def test_sample_is_as_large_as_its_budget_allows():
+    source = """__kernel void k(__global int *a) {
+        int v = get_global_id(0) + 1, n = 0;
+        while (v != 1 && n < 300) {
+            v = v & 1 ? 3 * v + 1 : v / 2;
+            n++;
+        }
+        a[get_global_id(0)] = n;
+    }"""
+    kernel = read_program(source, "kernel.cl").kernels[0]
+    launch = Launch("k", (4096,), (64,), {"a": BufferArgument(Fill.ZEROS, 4096)})
+    boxes = [box_of_group(launch, it) for it in range(64)]
+    budget = Budget(whole=60_000)
+    with pytest.raises(OverBudgetError):
+        run_boxes(kernel, launch, 32, Spending(budget), (), boxes)
+    some = run_boxes(kernel, launch, 32, Spending(budget), (), boxes, as_many_as_fit=True)
+    assert 0 < len(some) < 64
+    with pytest.raises(OverBudgetError):  # Not even one.
+        run_boxes(kernel, launch, 32, Spending(Budget(whole=1000)), (), boxes, as_many_as_fit=True)
 
 
 def test_what_differs_along_many_loops_takes_little_memory():

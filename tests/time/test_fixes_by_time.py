@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from clmap_lsp import cli
+from clmap_lsp.analysis.launching import LaunchSources, launch_of
+from clmap_lsp.devices import load_model
+from clmap_lsp.fixes.predict import figures_of
+from clmap_lsp.launch import Launch
+from clmap_lsp.source.read import read_program
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -158,15 +163,49 @@ def test_no_time_has_a_reason_that_names_what_is_missing(
     path.write_text(
         "// clmap: global=4096 local=64\n"
         "__kernel void k(__global const int *n, __global float *a)\n"
-        "{ int i = get_global_id(0); float s = 0; for (int k = 0; k < n[i]; k++) s += k; a[i] = s; }\n",
+        "{ a[n[get_global_id(0)]] = frobnicate(n[0]); }\n",
         encoding="utf-8",
     )
     cli.main(["analyze", str(path), "--format", "json", "--device", "nvidia-h200"])
     (kernel,) = json.loads(capsys.readouterr().out)["files"][0]["kernels"]
     assert kernel["time"] is None
-    assert kernel["time_reason"].startswith(
-        "whether part of the kernel runs, or how often, depends on data in `n`"
-    )
+    assert "frobnicate" in kernel["time_reason"]
+
+
+LOOPS = """// clmap: global=1048576 local=64
+__kernel void k(__global const int *n, __global const float *x, __global float *a)
+{
+    int i = get_global_id(0);
+    float s = 0;
+    for (int k = n[i]; k < n[i + 1]; k++)
+        s += x[k];
+    a[i] = s;
+}
+"""
+
+
+def test_loop_that_data_end_has_a_time_with_its_if(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(LOOPS, encoding="utf-8")
+    cli.main(["analyze", str(path), "--format", "json", "--device", "nvidia-h200"])
+    (kernel,) = json.loads(capsys.readouterr().out)["files"][0]["kernels"]
+    time = kernel["time"]
+    assert any("16 iterations where their number depends on data in `n`" in it for it in time["caveats"])
+    assert time["low"] < 0.8 * time["seconds"]  # Nobody may make any.
+    assert time["high"] > 1.5 * time["seconds"]
+
+
+def test_no_rewrite_is_judged_by_iterations_that_are_supposed() -> None:
+    """Another version's loop makes another number of them."""
+    program = read_program(LOOPS, "k.cl")
+    kernel = program.kernels[0]
+    launch = launch_of(program, kernel, LaunchSources(None, None, {}, None))
+    assert isinstance(launch, Launch)
+    figures = figures_of(program, kernel, launch, load_model("nvidia-h200"))
+    assert figures.time is None
+    assert figures.untimed.startswith("how often it runs depends on data in `n`")
 
 
 def test_check_takes_what_is_fastest_first_and_not_what_moves_least(

@@ -340,15 +340,15 @@ def test_a_launch_where_nobody_takes_a_branch_is_not_below_the_range() -> None:
         assert none.seconds < supposed.seconds
 
 
-def test_turns_that_data_decide_have_no_time() -> None:
-    program = read_program(_kernel("for (int k = 0; k < x[i]; k++) y[k] = k;"), "k.cl")
-    launch = resolve(
-        program, program.kernels[0], given=PartialLaunch(None, (4096,), (64,), arguments={"n": "4096"})
-    )
-    assert isinstance(launch, Launch)
-    found = time_of(program.kernels[0], launch, load_model("nvidia-h200"), program.constants)
-    assert isinstance(found, str)
-    assert "data in `x`" in found
+def test_turns_that_data_decide_widen_the_range_from_none_to_many() -> None:
+    size = {"size": (1 << 18,), "local": (64,), "n": 1 << 18}
+    turns = "int s = 0; for (int k = 0; k < {}; k++) s ^= s * k + (s >> 3); y[i] = s;"
+    found = predicted(_kernel(turns.format("x[i]")), **size)
+    assert any("16 iterations where their number depends on data in `x`" in it for it in found.caveats)
+    sixteen = predicted(_kernel(turns.format("(n >> 14) + (x[i] & 0)")), **size)
+    assert found.seconds == pytest.approx(sixteen.seconds, rel=0.25)
+    assert found.low < predicted(_kernel("y[i] = x[i];"), **size).seconds
+    assert found.high > predicted(_kernel(turns.format("(n >> 12)")), **size).seconds
 
 
 def test_addresses_that_depend_on_data_widen_the_range_as_far_as_scattered_ones() -> None:

@@ -22,7 +22,7 @@ from clmap_lsp.emulator.symbolic.control import (
 )
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.images import ImageCount, ImageCounter
-from clmap_lsp.emulator.symbolic.machine import Doubt, Machine
+from clmap_lsp.emulator.symbolic.machine import Doubt, Machine, Turns
 from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.recurring import Masks
@@ -324,11 +324,15 @@ def run_boxes(
     *,
     follow_ordinals: bool = False,
     suppose_taken: bool = False,
+    suppose_turns: Turns | None = None,
     everybody_counts: bool = False,
+    as_many_as_fit: bool = False,
 ) -> list[Machine]:
     """Run a kernel for boxes of work-groups, splitting them until each can be followed.
 
-    With `suppose_taken`, rows have the branches that depend on data as if whoever may come there did.
+    With `suppose_taken`, rows have the branches that depend on data as if whoever may come there did, with
+    `suppose_turns` loops that data end, too. With `as_many_as_fit`, boxes that
+    are beyond the budget are left out, unless that is the first one.
 
     Raises: BailError, OverBudgetError.
     """
@@ -343,10 +347,14 @@ def run_boxes(
         box = waiting.pop()
         spending.spend(boxes=1)
         space = Space(box, launch, simd_width, spending, masks)
-        machine = Machine(kernel, space, needs, data, follow_ordinals, suppose_taken)
+        machine = Machine(kernel, space, needs, data, follow_ordinals, suppose_taken, suppose_turns)
         machine.everybody_counts = everybody_counts
         try:
             machine.run(scalars)
+        except OverBudgetError:
+            if not (as_many_as_fit and done):
+                raise
+            break
         except SplitError as split:
             waiting.extend(reversed(box.split(split.dimension, split.cuts, split.modulo)))
         else:

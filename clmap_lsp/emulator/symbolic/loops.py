@@ -7,7 +7,8 @@ base + step·(t + 1), the supposition holds for every turn by induction. Otherwi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ from clmap_lsp.source.ir import BinaryOp, LogicalOp, Variable
 from clmap_lsp.source.slicing import reads
 
 if TYPE_CHECKING:
-    from clmap_lsp.emulator.symbolic.machine import Frame, Live, Machine
+    from clmap_lsp.emulator.symbolic.machine import Frame, Live, Machine, Turns
 
 _WORTHWHILE = 3
 """Turns from which running them all at once is less work than one by one."""
@@ -69,7 +70,10 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live, *, is_tested: bool = 
     attempts = _Attempts(tested=loop.tests_first)
     while not current.is_empty:
         if current.why is not None:
-            _doubtful_turn(machine, loop, current)
+            if machine.suppose_turns is not None:
+                _supposed_turns(machine, loop, current, current.why, machine.suppose_turns)
+            else:
+                _doubtful_turn(machine, loop, current)
             break
         if attempts.left and (after := _all_at_once(machine, loop, current, attempts)) is not None:
             current, attempts = after, _Attempts()
@@ -95,7 +99,7 @@ def _supposed(machine: Machine, loop: ir.Loop, entry: Live, why: str, *, is_test
     from clmap_lsp.emulator.symbolic.machine import Live, Supposed
 
     around = machine.supposed
-    machine.supposed = Supposed(why, len(machine.frames))
+    machine.supposed = Supposed(why, len(machine.frames), around.turns if around is not None else 0)
     try:
         run_loop(machine, loop, Live(entry.mask), is_tested=is_tested)
     finally:
@@ -174,6 +178,89 @@ def _doubtful_turn(machine: Machine, loop: ir.Loop, live: Live) -> None:
     finally:
         machine.endless -= 1
     machine.forget(inside, reason)
+
+
+def _supposed_turns(machine: Machine, loop: ir.Loop, live: Live, why: str, suppose: Turns) -> None:
+    """Run a loop whose end depends on data as if everybody here took some turns, all of them at once."""
+    from clmap_lsp.emulator.symbolic.machine import Live, Supposed
+
+    inside = machine.needs.changed[id(loop)]
+    turn = len(machine.space.counts)
+    if turn >= _MAX_DIMENSIONS:
+        raise OverBudgetError(f"more than {_MAX_DIMENSIONS} loops inside each other", by_size=False)
+    turns = suppose.of(_bound(machine, loop, turn))
+    machine.forget(inside, why)
+    saved, around, together = _Saved.of(machine, loop), machine.supposed, machine.together
+    machine.supposed = Supposed(why, len(machine.frames) - 1, turns)
+    machine.together = live.mask
+    machine.space.counts.append(turns)
+    try:
+        for block in (loop.body, loop.step, loop.test):
+            machine.block(block, Live(live.mask))
+    finally:
+        machine.supposed, machine.together = around, together
+    with contextlib.suppress(NotRegularError):  # Barriers and accesses behind them: one turn stands for all.
+        _shift_ordinals(machine, saved, turn, turns, live.mask)
+    del machine.space.counts[turn:]
+    machine.forget(inside, why)
+
+
+def _bound(machine: Machine, loop: ir.Loop, turn: int) -> int | None:
+    """Return how many turns a loop makes at most by the parts of its condition that no data decide."""
+    env, counts = machine.evaluator.env, machine.space.counts
+    before, steps = dict(env), _written_steps(machine, loop)
+    for variable in machine.needs.changed[id(loop)]:
+        now = env.get(variable)
+        if variable in steps and isinstance(now, Sym | Pointer):
+            env[variable] = _moved(now, Sym(0, ((turn, steps[variable]),)))
+        else:
+            env[variable] = Unknown("a value of an iteration before")
+    counts.append(2)
+    found = []
+    for part in _parts(loop.condition, loop.test):
+        with contextlib.suppress(NotRegularError, SplitError):
+            found.append(_trips(machine, part, turn)[1])
+    del counts[turn:]
+    env.clear()
+    env.update(before)
+    return min((it for it in found if it < _UNREACHABLE), default=None)
+
+
+def _parts(condition: ir.Expression | None, before: ir.Block) -> Iterator[ir.Expression]:
+    """Yield conditions that must all hold if one does, which the statements before it may have made.
+
+    Where a part of `A && B` reads memory, they are `if (A) { v = B; } else { v = 0; }`.
+    """
+    match condition and _plain(condition):
+        case None:
+            return
+        case ir.Logical(op=LogicalOp.AND, left=left, right=right):
+            yield from _parts(left, before)
+            yield from _parts(right, before)
+        case ir.Read(variable=variable):
+            for place in range(len(before) - 1, -1, -1):
+                statement = before[place]
+                if isinstance(statement, ir.If) and _is_zero(_last_value(statement.otherwise, variable)):
+                    yield from _parts(statement.condition, before[:place])
+                    yield from _parts(_last_value(statement.then, variable), ())
+                    return
+                if variable in ir.written(statement):
+                    value = statement.value if isinstance(statement, ir.Assign) else None
+                    yield from _parts(value, before[:place])
+                    return
+        case part:
+            yield part
+
+
+def _last_value(block: ir.Block, variable: Variable) -> ir.Expression | None:
+    """Return what the last statement of a block gives a variable, if it does."""
+    last = block[-1] if block else None
+    return last.value if isinstance(last, ir.Assign) and last.variable is variable else None
+
+
+def _is_zero(value: ir.Expression | None) -> bool:
+    plain = None if value is None else _plain(value)
+    return isinstance(plain, ir.Constant) and plain.value == 0
 
 
 # -------------------------------------------------------------------------------------------- all at once

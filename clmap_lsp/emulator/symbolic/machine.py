@@ -35,6 +35,8 @@ _MOST_MOVED = 1 << 16
 """Of addresses that are written out, over all executions of all accesses."""
 _KERNEL = -1
 LOOP = -2
+WHETHER = "whether it runs"
+HOW_OFTEN = "how often it runs"
 _SWITCH = -3
 
 
@@ -81,6 +83,21 @@ class Doubt:
     is_image: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """How many turns loops are taken to make of which data decide."""
+
+    count: int
+    to_the_bound: bool = False
+    """As many as the parts of the condition that no data decide allow, where there are any."""
+
+    def of(self, bound: int | None) -> int:
+        """Return the turns of a loop of which it is known that it makes no more than `bound`."""
+        if bound is None:
+            return self.count
+        return max(bound if self.to_the_bound else min(bound, self.count), 1)
+
+
 @dataclass(slots=True)
 class Supposed:
     """What is walked as if whoever may come here did: a loop in a branch that depends on data."""
@@ -88,6 +105,8 @@ class Supposed:
     why: str
     depth: int
     """How many frames stand around it: leaving one of those is in doubt."""
+    turns: int = 0
+    """How many turns it is taken to make, if it is a loop that data end."""
 
 
 @dataclass(slots=True)
@@ -95,7 +114,7 @@ class Machine:
     """One run of one box.
 
     With `suppose_taken`, accesses in branches that depend on data become rows as well, as if whoever may come
-    there did; only the turns of a loop that ends by data stay without.
+    there did; the turns of a loop that ends by data only with `suppose_turns`, as if it made so many.
     """
 
     kernel: ir.Kernel
@@ -104,6 +123,7 @@ class Machine:
     data: KnownData
     follow_ordinals: bool = False
     suppose_taken: bool = False
+    suppose_turns: Turns | None = None
     supposed: Supposed | None = None
     endless: int = 0
     """How many loops stand around, of which nobody knows how many turns they take."""
@@ -357,7 +377,8 @@ class Machine:
         why = live.why or (self.supposed and self.supposed.why)
         if why is not None:
             counted = self.suppose_taken and not self.endless
-            reason = f"whether it runs depends on {why}"
+            often = self.supposed is not None and self.supposed.turns
+            reason = f"{HOW_OFTEN if often else WHETHER} depends on {why}"
             moved = self.needs.moved[site]
             self.doubts.append(Doubt(site, op, where.root, space, size, moved, span, reason, counted))
             if not counted:

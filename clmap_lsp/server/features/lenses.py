@@ -12,13 +12,14 @@ from lsprotocol import types as lsp
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.features.refreshing import refresh_lenses, refreshes_lenses
 from clmap_lsp.server.outdated import Outdated
-from clmap_lsp.time.wording import seconds_text
+from clmap_lsp.time.wording import short_text
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.emulations import Emulation
     from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.time.model import Prediction
 
 WORTH_SAYING = 1.05
 """Traffic over the ideal from which on it is told."""
@@ -68,7 +69,7 @@ def _titles(
     emulation = emulations.last_of(snapshot, kernel) if emulations else None
     n_fixes = len(emulations.offers(snapshot, kernel)) if emulations else 0
     time = snapshot.times.get(kernel.name)
-    yield verdict_title(kernel, None if time is None else time.seconds, emulation, n_fixes), panel
+    yield verdict_title(kernel, time, emulation, n_fixes), panel
     yield launch_title(kernel), "clmap.pin"
     if emulations is None or kernel.launch is None or not server.trusted:
         return
@@ -85,7 +86,7 @@ def can_measure() -> bool:
 
 
 def verdict_title(
-    kernel: KernelAnalysis, seconds: float | None, emulation: Emulation | None, n_fixes: int
+    kernel: KernelAnalysis, time: Prediction | None, emulation: Emulation | None, n_fixes: int
 ) -> str:
     """Return the one number that matters, with a sign for good or bad: faults, else time, else traffic.
 
@@ -96,8 +97,8 @@ def verdict_title(
     parts = []
     if faults:
         parts.append("1 fault" if faults == 1 else f"{faults} faults")
-    if seconds is not None:
-        parts.append(seconds_text(seconds))
+    if time is not None:
+        parts.append(short_text(time))
     if ratio is None:
         parts.append("" if parts else "images: traffic unknown" if kernel.images else "traffic unknown")
     elif ratio >= WORTH_SAYING:
