@@ -246,8 +246,9 @@ class MachineAccess:
     """Sectors or wavefronts; `None` where they are unknown."""
     merged: int
     """How many accesses of the source it stands for."""
-    row: Rows | None = field(default=None, repr=False)
-    """The addresses of the access as the machine makes it, for one box."""
+    rows: tuple[Rows, ...] = field(default=(), repr=False)
+    """The addresses of the access as the machine makes it: those of one box, or of turns and boxes that are
+    followed one by one some, from all over."""
     whole: Rows | None = field(default=None, repr=False)
     """The addresses of the access as written, where the machine makes it in pieces."""
 
@@ -283,10 +284,10 @@ def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Execute
             if site is not None and site in sizes:
                 merged = max(1, round(memory.size / min(sizes[site], 16)))
             requests = weights[number]
-            units, row = units_of.instruction(site, merged, requests, memory.size)
-            in_pieces = row is not None and site is not None and memory.size < sizes[site]
+            units, rows = units_of.instruction(site, merged, requests, memory.size)
+            in_pieces = bool(rows) and site is not None and memory.size < sizes[site]
             whole = found.rows[site][0] if in_pieces and site is not None else None
-            accesses.append(MachineAccess(instruction, number, site, requests, units, merged, row, whole))
+            accesses.append(MachineAccess(instruction, number, site, requests, units, merged, rows, whole))
     return Executed(compiled, tuple(weights), tuple(accesses))
 
 
@@ -317,6 +318,9 @@ class _LostSites:
                 key = (rows[0].op, _space(rows[0].space))
                 self.waiting.setdefault(key, []).append(site)
                 self.of_size.setdefault((*key, rows[0].size), collections.Counter())[site] = 0
+        self.in_pieces = {key: list(sites) for key, sites in self.waiting.items()}
+        """All of them: a vector that need not be aligned is loaded in pieces, in each copy of a body."""
+        self.given: collections.Counter[int] = collections.Counter()
         self.rows = found.rows
         self.copies = collections.Counter(
             it.site for block in compiled.code.blocks for it in block.instructions if _is_of(it, found)
@@ -355,13 +359,28 @@ class _LostSites:
             return same
         waiting = self.waiting.get((memory.op, memory.space), [])
         if not waiting:
-            return self._like(memory)
+            piece = self._piece_of(memory)
+            return self._like(memory) if piece is None else piece
         first = waiting.pop(0)
+        self.given[first] += 1
         left = memory.size - self.rows[first][0].size
         root = self.rows[first][0].root
         while left > 0 and waiting and self.rows[waiting[0]][0].root is root:
             left -= self.rows[waiting.pop(0)][0].size
         return first
+
+    def _piece_of(self, memory: MemoryOp) -> int | None:
+        """Return the wider access that no instruction names of which the fewest pieces were found."""
+        wider = [
+            it
+            for it in self.in_pieces.get((memory.op, memory.space), [])
+            if self.rows[it][0].size > memory.size
+        ]
+        if not wider:
+            return None
+        site = min(wider, key=lambda it: (self.given[it] * memory.size / self.rows[it][0].size, it))
+        self.given[site] += 1
+        return site
 
     def _like(self, memory: MemoryOp) -> int | None:
         """Return an access of the source that an instruction can be a copy of, if all are to one object."""
@@ -380,19 +399,23 @@ def _space(space: AddressSpace) -> str:
     return {AddressSpace.LOCAL: "local", AddressSpace.CONSTANT: "constant"}.get(space, "global")
 
 
+_SHOWN = 32
+"""Rows of an access of which lines are counted: turns of a search go from one address for all to one each."""
+
+
 class _Units:
     """What requests ask for, by the access that they are of: an unrolled loop makes one access many times."""
 
     def __init__(self, device: DeviceModel, found: Profile) -> None:
         self.device, self.found = device, found
-        self.known: dict[tuple[int, int, int], tuple[Tally | None, Rows | None]] = {}
+        self.known: dict[tuple[int, int, int], tuple[Tally | None, tuple[Rows, ...]]] = {}
 
     def instruction(
         self, site: int | None, merged: int, requests: float, size: int
-    ) -> tuple[float | None, Rows | None]:
+    ) -> tuple[float | None, tuple[Rows, ...]]:
         """Return the sectors or wavefronts of `requests` executions, by the mean of the site's addresses."""
         if site is None or site not in self.found.rows or site in self.found.doubts:
-            return None, None
+            return None, ()
         asked = site, merged, size
         if asked not in self.known:
             self.known[asked] = self._counted(site, merged, size)
@@ -401,14 +424,14 @@ class _Units:
             return None, shown
         return (requests * total.units / total.requests if total.requests else 0.0), shown
 
-    def _counted(self, site: int, merged: int, size: int) -> tuple[Tally | None, Rows | None]:
+    def _counted(self, site: int, merged: int, size: int) -> tuple[Tally | None, tuple[Rows, ...]]:
         """Count all executions of an access; `None` where that is over the budget of one access."""
         counter = Counter(self.device, Spending(Budget()))
         total = Tally()
-        shown: Rows | None = None
-        for rows in self.found.rows[site]:
-            wide = widened(rows, merged, size)
-            shown = shown or wide
+        every = [widened(rows, merged, size) for rows in self.found.rows[site]]
+        count = min(len(every), _SHOWN)
+        shown = tuple(every[len(every) * k // count] for k in range(count))
+        for wide in every:
             try:
                 total.add(counter.count(wide))
             except OverBudgetError:

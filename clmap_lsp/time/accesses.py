@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -105,19 +106,20 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
     """Return what an instruction asks for; `None` for what is not executed."""
     memory = one.instruction.memory
     assert memory is not None
-    if one.row is None or one.site is None:
+    if not one.rows or one.site is None:
         return _unknown(one, memory)
     if memory.space == "local":
         wavefronts = (one.units or one.requests) / one.requests if one.requests else 1.0
         cycles = one.requests * _local_cycles(memory, wavefronts)
         return AccessDemand(one.site, memory.op, "local", memory.size, one.requests, cycles)
-    row = dataclasses.replace(one.row, op="store") if memory.op == "atomic" else one.row
-    try:
-        line = counters.lines.count(row)
-        full = counters.whole_lines.count(row)
-        bank = counters.banks.count(dataclasses.replace(row, space=AddressSpace.LOCAL))
-    except OverBudgetError:
-        line = full = bank = Tally()
+    line, full, bank = Tally(), Tally(), Tally()
+    with contextlib.suppress(OverBudgetError):  # What was counted stands for the rest.
+        for row in one.rows:
+            counted = dataclasses.replace(row, op="store") if memory.op == "atomic" else row
+            found = counters.lines.count(counted), counters.whole_lines.count(counted)
+            bank.add(counters.banks.count(dataclasses.replace(counted, space=AddressSpace.LOCAL)))
+            line.add(found[0])
+            full.add(found[1])
     per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), 1.0)
     per_line = _each(full)
     sectors = one.units if one.units is not None else one.requests * 4
@@ -184,8 +186,8 @@ def with_combined_stores(
     """
     together: dict[tuple[int, int, float], list[int]] = {}
     for place, (one, it) in enumerate(made):
-        if it.op == "store" and it.space != "local" and one.row is not None and it.requests:
-            together.setdefault((one.block, id(one.row.root), it.requests), []).append(place)
+        if it.op == "store" and it.space != "local" and one.rows and it.requests:
+            together.setdefault((one.block, id(one.rows[0].root), it.requests), []).append(place)
     result = [it for _, it in made]
     for places in together.values():
         some = [result[it] for it in places]
@@ -202,8 +204,7 @@ def with_combined_stores(
 
 def _bytes_written(made: tuple[MachineAccess, AccessDemand]) -> float:
     one, it = made
-    assert one.row is not None
-    return it.requests * it.size * min(one.row.n_lanes, 32)
+    return it.requests * it.size * min(one.rows[0].n_lanes, 32)
 
 
 _LINES_A_CYCLE = 4.0

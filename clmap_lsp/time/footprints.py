@@ -74,20 +74,19 @@ class Footprint:
 
 def places_of(found: Profile, accesses: Sequence[AccessDemand], counters: Counters) -> tuple[Place, ...]:
     """Return the places of all accesses to global memory that are executed."""
-    used = {it.site for it in accesses}
+    used = {it.site: it for it in accesses}
     roots: dict[object, int] = {}
     places = []
     for site, rows in found.rows.items():
         if site in used and rows and rows[0].space.value in ("global", "constant"):
-            place = _place(site, rows, roots, found.scale, counters)
-            if place is not None:
-                places.append(place)
+            root = roots.setdefault(rows[0].root, len(roots))
+            place = _place(site, rows, root, found.scale, counters)
+            places.append(_reckoned(rows, root, used[site]) if place is None else place)
     return tuple(places)
 
 
-def _place(
-    site: int, rows: Sequence[Rows], roots: dict[object, int], scale: float, counters: Counters
-) -> Place | None:
+def _place(site: int, rows: Sequence[Rows], root: int, scale: float, counters: Counters) -> Place | None:
+    """Return where an access goes; `None` where that is over the budget of all of them together."""
     touched, low, high = 0.0, None, None
     for one in rows:
         try:
@@ -105,9 +104,36 @@ def _place(
     if rows[0].op == "store":
         sectors = scale * sum(counters.sectors.count(it).units for it in rows)
         stored = scale * sum(counters.pieces.count(it).executions for it in rows) * rows[0].size
-    root = roots.setdefault(rows[0].root, len(roots))
     regular = scale == 1.0 and all(_is_regular(it) for it in rows)
     return Place(site, rows[0].op, root, low, high, touched, lines, stored, sectors, regular)
+
+
+def _reckoned(rows: Sequence[Rows], root: int, access: AccessDemand) -> Place:
+    """Return where an access goes by what its requests ask for, from its lowest to its highest address."""
+    reaches = [_reach(it) for it in rows]
+    asked = LINE_BYTES * access.line_cycles
+    moved = access.requests * SECTOR_BYTES * access.size
+    stored = moved if access.op == "store" else 0.0
+    return Place(
+        access.site,
+        access.op,
+        root,
+        min(low for low, _ in reaches),
+        max(high for _, high in reaches),
+        asked,
+        asked,
+        stored,
+        max(stored, asked if stored else 0.0) / SECTOR_BYTES,
+        all(_is_regular(it) for it in rows),
+    )
+
+
+def _reach(rows: Rows) -> tuple[float, float]:
+    """Return bounds of the first byte and of the one after the last."""
+    offset = rows.offset
+    ends = [coefficient * (rows.counts[d] - 1) for d, coefficient in offset.coefs]
+    low = offset.const + offset.low + sum(min(it, 0) for it in ends)
+    return float(low), float(offset.const + offset.high + sum(max(it, 0) for it in ends) + rows.size)
 
 
 def _is_regular(rows: Rows) -> bool:

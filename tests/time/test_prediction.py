@@ -21,6 +21,7 @@ from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.source.read import read_program
 from clmap_lsp.time.caches import NEVER, Cycle, reuse_times, window_of
 from clmap_lsp.time.calibration import facts_of
+from clmap_lsp.time.demand import Demand
 from clmap_lsp.time.facts import read_facts, time_facts
 from clmap_lsp.time.model import BOUNDS, Prediction, predict
 from clmap_lsp.time.predict import demand_of, time_of
@@ -413,3 +414,37 @@ def test_work_groups_that_are_followed_one_by_one_do_not_share_one_unit() -> Non
     assert not isinstance(demand, str)
     load = next(it for it in demand.accesses if it.op == "load")
     assert load.hits.sectors > 0.7
+
+
+def asked_of(name: str) -> Demand:
+    """Return what a launch of the fifth set asks an H100 for."""
+    (case,) = (it for it in cases() if it.id.startswith(f"unseen_fifth/{name}"))
+    facts = time_facts("nvidia-h100-sxm")
+    assert facts is not None
+    model = load_model("nvidia-h100-sxm")
+    found = demand_of(case.kernel, case.launch, model, case.program.constants, facts)
+    assert isinstance(found, Demand), found
+    return found
+
+
+def test_each_piece_of_a_vector_asks_for_what_the_vector_asks() -> None:
+    """Rows of keys 16 KB apart, read by `vload4` in an unrolled loop: one load of sixteen had its lanes in 32
+    lines, the others were taken for the query's. NVIDIA H100: 141 us, of which 30 were predicted."""
+    loads = [it for it in asked_of("one_query").accesses if it.op == "load" and it.space == "global"]
+    inside = [it for it in loads if it.requests == max(other.requests for other in loads)]
+    assert len(inside) == 16
+    assert all(it.line_cycles == 32 * it.requests for it in inside)
+
+
+def test_footprint_has_accesses_that_are_too_much_to_be_counted() -> None:
+    """Nine planes read and nine written, wrapped around the edges. NVIDIA H100: 57 us, predicted 35."""
+    footprint = asked_of("lattice_stream 2048").footprint
+    planes = 9 * 2048 * 1024 * 4
+    assert footprint.read_bytes == pytest.approx(planes, rel=0.01)
+    assert footprint.write_bytes == pytest.approx(planes, rel=0.01)
+
+
+def test_lines_are_those_of_all_iterations_that_are_followed_one_by_one() -> None:
+    """A search begins at one address for all lanes, and ends at one for each."""
+    table = max(asked_of("join_probe 1048576").accesses, key=lambda it: it.requests)
+    assert table.line_cycles > 2 * table.requests
