@@ -8,7 +8,7 @@ from clmap_lsp.compiled import amdgcn, ptx
 from clmap_lsp.compiled.backend import Assembly, BackendError, assembly
 from clmap_lsp.compiled.code import NotCompiledError, generate
 from clmap_lsp.compiled.machine_code import MachineCode
-from clmap_lsp.compiled.probes import ProbedKernel, with_probes
+from clmap_lsp.compiled.probes import ProbedKernel, symbol_of, with_probes
 from clmap_lsp.compiled.ptxas import assemble
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.dataclass import dataclass
@@ -56,7 +56,7 @@ def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]
     probed = with_probes(kernel)
     made = generate(probed, target, constants)
     written = assembly(made.text, target)
-    code = (_nvidia if target.is_nvidia else _amd)(written, kernel.name, target)
+    code = (_nvidia if target.is_nvidia else _amd)(written, symbol_of(kernel), target)
     return Compiled(target, probed, code, made.spans, made.owners, made.unknown)
 
 

@@ -16,7 +16,7 @@ from llvmlite import ir as ll
 
 from clmap_lsp.compiled import math_shapes
 from clmap_lsp.compiled.collectives import sub_group_call
-from clmap_lsp.compiled.probes import ProbedKernel
+from clmap_lsp.compiled.probes import ProbedKernel, symbol_of
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import operators
@@ -378,7 +378,7 @@ class _Generator:
     def run(self) -> GpuCode:
         """Emit everything."""
         kinds = [self._parameter_kind(it) for it in self.kernel.parameters]
-        function = ll.Function(self.module, ll.FunctionType(ll.VoidType(), kinds), self.kernel.name)
+        function = ll.Function(self.module, ll.FunctionType(ll.VoidType(), kinds), symbol_of(self.kernel))
         function.calling_convention = "ptx_kernel" if self.target.is_nvidia else "amdgpu_kernel"
         self._attributes(function)
         entry_block, start = function.append_basic_block("entry"), function.append_basic_block("start")

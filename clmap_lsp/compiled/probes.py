@@ -39,6 +39,11 @@ class ProbedKernel:
         return ir.Initializer(self.object, b"\0")
 
 
+def symbol_of(kernel: ir.Kernel) -> str:
+    """Return a kernel's name as assemblers take it: those of overloads have a `#`."""
+    return kernel.name.replace("#", "_")
+
+
 def with_probes(kernel: ir.Kernel) -> ProbedKernel:
     """Return the kernel with a probe in each block that has a statement, and after each early exit."""
     return _Probes(kernel).run()

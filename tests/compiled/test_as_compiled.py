@@ -349,3 +349,18 @@ def test_loops_up_to_and_with_a_limit_are_unrolled():
         instructions = [it for block in code.blocks for it in block.instructions]
         loads[test] = sum(it.memory is not None and it.memory.op == "load" for it in instructions)
     assert loads["k <= i"] == loads["k < i"] > 3, loads
+
+
+def test_overloads_of_a_kernel_are_compiled() -> None:
+    """The second one's name has a `#`, which ended LLVM with a fatal error."""
+    program = read_program(
+        "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n"
+        "kernel void k(global float *a) { a[get_global_id(0)] = 1; }\n",
+        "kernel.cl",
+    )
+    assert len(program.kernels) == 2
+    for kernel in program.kernels:
+        for target in (nvidia("sm_90"), amd("gfx90a")):
+            made = compiled(kernel, target, program.constants)
+            assert isinstance(made, Compiled), made
+            assert any(it.memory is not None for block in made.code.blocks for it in block.instructions)
