@@ -25,7 +25,7 @@ from clmap_lsp.index.cursor import (
 from clmap_lsp.index.expressions import ExpressionParser, lane_count
 from clmap_lsp.index.heads import is_old_head
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
-from clmap_lsp.index.names import nearest
+from clmap_lsp.index.names import ONLY_CPP, nearest
 from clmap_lsp.index.operands import find_member
 from clmap_lsp.index.operators import ASSIGNMENTS
 from clmap_lsp.index.types import (
@@ -246,6 +246,10 @@ class DeclarationParser(ExpressionParser):
         if nearest(text, (self.texts[at + 1],)) is not None:
             close = None  # `typedef real realN`: names made of this one are not what was meant.
         said = f"unknown type name '{text}'"
+        if text in ONLY_CPP:
+            self.issue("undeclared", f"{said}, a word of C++", token=at, name=text)
+            self.doubt()
+            return
         of_2_0 = text in OF_2_0
         if text == "generic" and is_qualifier:
             self._check_generic(AddressSpace.GENERIC, text)

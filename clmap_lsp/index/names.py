@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+ONLY_CPP = frozenset(
+    "catch delete dynamic_cast namespace new nullptr throw try using".split(),
+)
+"""Words of C++ that stand for nothing in OpenCL C, and that no host defines."""
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return a candidate that one slip of the hand makes this name of: a letter more, less, other or swapped.
 

@@ -21,7 +21,7 @@ from clmap_lsp.index.model import (
     Role,
     Symbol,
 )
-from clmap_lsp.index.names import nearest
+from clmap_lsp.index.names import ONLY_CPP, nearest
 from clmap_lsp.index.operators import AFTER_OPERAND, NUMBER, literal, number_fault
 from clmap_lsp.index.types import (
     INT,
@@ -228,6 +228,10 @@ class OperandParser(Checks, ABC):
         what = f"use of undeclared identifier '{name}'"
         if is_call:
             what = f"implicit declaration of function '{name}' is invalid in OpenCL"
+        if name in ONLY_CPP or (name == "std" and self.text == "::"):
+            self.issue("undeclared", f"{what}, a word of C++", token=at, name=name)
+            self.doubt()
+            return
         # Macros of the host are in capitals and alike (`DIM_X`, `DIM_Y`); two letters swapped are a slip.
         is_capitals = name.upper() == name and (local is None or sorted(name) != sorted(local))
         if close is not None and len(name) > 1 and not is_capitals:

@@ -30,6 +30,9 @@ CASES = {
         "2:3 error: implicit declaration of function 'get_globl_id' is invalid in OpenCL; "
         "did you mean 'get_global_id'?"
     ),
+    "n = std::min(1, 2);": "2:5 error: use of undeclared identifier 'std', a word of C++",
+    "__global int *p = nullptr;": "2:19 error: use of undeclared identifier 'nullptr', a word of C++",
+    "using namespace std;": "2:1 error: unknown type name 'using', a word of C++",
     "flaot x = 1;": "2:1 error: unknown type name 'flaot'; did you mean 'float'?",
     "o[0] = sqrt(1.0f, 2.0f);": "2:8 error: no matching function for call to 'sqrt'",
     "float4 v; v.q = 1;": "2:13 error: illegal vector component name 'q'",
