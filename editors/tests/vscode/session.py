@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -115,11 +116,13 @@ def vscode(
     interpreter: str = sys.executable,
     home: Path | None = None,
     package: str = "",
+    also: Sequence[Path] = (),
 ) -> Iterator[str]:
     """Yield the URL of a running VS Code.
 
     `trust`: whether it asks before it trusts a workspace. `home`: a home folder to use; then nothing of ours
     is on `PATH`, only a Python without packages. `package`: what the extension installs as its server.
+    `also`: packages of other extensions.
     """
     server = host / "node_modules/code-server/lib/vscode/out/server-main.js"
     state = Path(tempfile.mkdtemp(prefix="vscode-"))
@@ -145,9 +148,9 @@ def vscode(
         str(state / "srv"),
         "--accept-server-license-terms",
     ]
-    subprocess.run(
-        [*base, "--install-extension", str(vsix)], env=environment, check=True, capture_output=True
-    )
+    for package_ in (vsix, *also):
+        install = [*base, "--install-extension", str(package_)]
+        subprocess.run(install, env=environment, check=True, capture_output=True)
     port = free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--without-connection-token"]
     options += ["--telemetry-level", "off", "--enable-smoke-test-driver"]
@@ -277,6 +280,32 @@ class Suites:
         return 1 if self.failed else 0
 
 
+def packaged(folder: Path, target: Path) -> Path:
+    """Return the package of an extension that is a folder of files, as VS Code installs one."""
+    described = json.loads((folder / "package.json").read_text())
+    identity = {"Id": described["name"], "Version": described["version"], "Publisher": described["publisher"]}
+    attributes = " ".join(f'{name}="{value}"' for name, value in {**identity, "Language": "en-US"}.items())
+    manifest = (
+        '<PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">'
+        f"<Metadata><Identity {attributes}/><DisplayName>{described['displayName']}</DisplayName></Metadata>"
+        '<Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation><Dependencies/>'
+        '<Assets><Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" '
+        'Addressable="true"/></Assets></PackageManifest>'
+    )
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("extension.vsixmanifest", manifest)
+        for path in sorted(folder.iterdir()):
+            archive.write(path, f"extension/{path.name}")
+    return target
+
+
+def beside_another(suites: Suites, vsix: Path, folder: Path) -> None:
+    """Stand beside another extension for OpenCL that has a server of its own."""
+    other = packaged(HERE / "other", folder / "other.vsix")
+    with vscode(suites.host, vsix, also=(other,)) as url:
+        suites.run("beside", "beside.mjs", lambda: (url, str(workspace()), str(ARTEFACTS)))
+
+
 def without_server(suites: Suites, vsix: Path, folder: Path) -> None:
     """Begin where nothing is installed: the extension brings its server and says what is wrong."""
     package = wheel(folder / "wheel")
@@ -306,6 +335,7 @@ def main() -> int:
     with vscode(host, vsix, trust=True) as url:
         in_extension_host("untrusted", url)
     with tempfile.TemporaryDirectory() as name:
+        beside_another(suites, vsix, Path(name))
         without_server(suites, vsix, Path(name))
     return suites.conclude()
 
