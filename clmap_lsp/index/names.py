@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
 ONLY_CPP = frozenset(
-    "catch delete dynamic_cast namespace new nullptr throw try using".split(),
+    {"catch", "delete", "dynamic_cast", "namespace", "new", "nullptr", "throw", "try", "using"}
 )
 """Words of C++ that stand for nothing in OpenCL C, and that no host defines."""
 
