@@ -6,6 +6,8 @@ import sys
 
 from clmap_lsp.dataclass import dataclass
 
+_PARENT_DEATH_SIGNAL = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -15,6 +17,16 @@ class Limits:
     """Address space beyond what the process holds once it is warm."""
     files: int = 64
     file_size_mb: int = 64
+
+
+def end_with_parent() -> None:
+    """Have the system end this process when whoever started it ends, also while it stands still (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+    import signal
+
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def apply(limits: Limits) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.errors import system_error
 from clmap_lsp.sandbox.confined import allows_kernels, confine
+from clmap_lsp.sandbox.limits import end_with_parent
 from clmap_lsp.worker import cache, frames, tasks
 
 FOR_DEVICES = "--for-devices"
@@ -30,6 +31,8 @@ def main() -> int:
     # One thread: what the system lets be read is said for each thread.
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
     stdin, stdout = _claim_streams()
+    if FOR_DEVICES not in options:
+        end_with_parent()
     tasks.warm()
     known = tasks.IN_SANDBOX
     if FOR_DEVICES in options:

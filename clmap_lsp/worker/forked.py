@@ -9,7 +9,6 @@ they may.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import select
@@ -26,7 +25,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.heap import give_back
 from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
-from clmap_lsp.sandbox.limits import Limits
+from clmap_lsp.sandbox.limits import Limits, end_with_parent
 from clmap_lsp.sandbox.usage import cpu_seconds, resident_mib
 from clmap_lsp.worker import frames
 
@@ -41,7 +40,6 @@ only, as what is kept of others lies between."""
 TRIMMED_MIB = 32.0
 """One that has grown by so much forgets what it knows of the jobs before, and gives back what is free."""
 _LOOK_S = 1.0
-_PARENT_DEATH_SIGNAL = 1
 
 
 class LostError(Exception):
@@ -331,7 +329,7 @@ def _serve(work: Work, terms: Terms, requests: int, answers: int) -> NoReturn:
     """Do jobs until the parent is gone. Nothing leaves this process but by `answers`."""
     code = 1
     try:
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        end_with_parent()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Whoever is interrupted ends its copies.
         stdin, stdout = _only_these(requests, answers)
         missing = confine(terms.readable, Limits(memory_mb=terms.memory_mib))
