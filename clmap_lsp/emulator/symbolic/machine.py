@@ -30,9 +30,9 @@ from clmap_lsp.source.types import INT, AddressSpace, PointerType, ScalarType, T
 
 _LOOKED_AT_EVERY = 32
 _MAX_KEPT_BYTES = 256 << 20
-_MOST_MOVED = 1 << 16
-"""Bytes of a structure that one access moves; each piece of it is an instruction that is counted."""
 """Of addresses that are written out, over all executions of all accesses."""
+_MOST_MOVED = 1 << 14
+"""Bytes of a structure that one access moves; each piece of it is an instruction that is counted."""
 _KERNEL = -1
 LOOP = -2
 WHETHER = "whether it runs"
