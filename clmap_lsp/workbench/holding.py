@@ -30,7 +30,7 @@ MAX_KERNEL_WORK = 1 << 18
 What was not tried by then lets findings hold on this launch, and be information."""
 MAX_WORK = 1 << 20
 """What those of one file's kernels may cost, the last not counted."""
-STATEMENT_WORK = 16
+STATEMENT_WORK = 32
 """What it costs beside that to read a statement again and to follow its values, in the same unit."""
 AT_ONCE_STATEMENTS = 300
 """So many of them are analysed again while somebody waits..."""
