@@ -5,6 +5,7 @@ from __future__ import annotations
 from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Symbol
+from clmap_lsp.index.place import is_code
 from clmap_lsp.source.lexer import Token, cut
 from clmap_lsp.source.span import Span
 
@@ -20,6 +21,26 @@ class MacroParameter:
     """The one that was asked for."""
     others: frozenset[str]
     """The other words of the directive."""
+
+
+def declared_parameter(index: Index, offset: int) -> Span | None:
+    """Return where the macro's parameter is listed that is named at an offset of the file.
+
+    Without a look at the body's tokens, which may be thousands that move while a person types before them.
+    """
+    for symbol in index.macros:
+        definition = symbol.macro
+        if definition is None or definition.parameters is None or definition.span.path != index.path:
+            continue
+        start = definition.name_span.end
+        if not start < offset <= definition.span.end:
+            continue
+        name = _word_at(index.text, offset)
+        if name not in definition.parameters or not is_code(index.text, offset):
+            return None
+        head = cut(index.path, index.text[start : definition.read.place[1] or definition.span.end], start)
+        return next((_span(it) for it in head if it.text == name), None)
+    return None
 
 
 def macro_parameter_at(index: Index, offset: int) -> MacroParameter | None:

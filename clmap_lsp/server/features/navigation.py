@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from clmap_lsp.index.index import Index, Occurrence
-from clmap_lsp.index.macro_parameters import macro_parameter_at
+from clmap_lsp.index.macro_parameters import declared_parameter, macro_parameter_at
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
 from clmap_lsp.index.unread import left_out_at
@@ -34,7 +34,7 @@ def register(server: ClmapServer) -> None:
         if found is None:
             named = await kernels_named_at(server, params.text_document.uri, params.position)
             places = [place for indexed, symbol in named for place in _locations(indexed, [symbol])]
-            places = places or await _parameter_places(server, params, 1)
+            places = places or await _declared_parameter(server, params)
             return places or await _included_file(server, params)
         indexed, symbol = found
         target = indexed.index.definition(symbol)
@@ -46,7 +46,7 @@ def register(server: ClmapServer) -> None:
     async def declaration(params: lsp.DeclarationParams) -> list[lsp.Location]:
         found = await _symbol_at(server, params)
         if found is None:
-            return await _parameter_places(server, params, 1)
+            return await _declared_parameter(server, params)
         indexed, symbol = found
         return _locations(indexed, indexed.index.declarations(symbol)[:1])
 
@@ -139,13 +139,20 @@ async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol]
     return None if found is None else (indexed, found.symbol)
 
 
-async def _parameter_places(server: ClmapServer, params: Any, limit: int | None = None) -> list[lsp.Location]:
+async def _declared_parameter(server: ClmapServer, params: Any) -> list[lsp.Location]:
+    """Return where the macro's parameter at a position is listed."""
+    indexed = await server.indexes.of(params.text_document.uri)
+    found = None if indexed is None else declared_parameter(indexed.index, indexed.offset(params.position))
+    return [] if indexed is None or found is None else [indexed.places.location(found)]
+
+
+async def _parameter_places(server: ClmapServer, params: Any) -> list[lsp.Location]:
     """Return where the macro's parameter at a position stands, in the list of parameters first."""
     indexed = await server.indexes.of(params.text_document.uri)
     if indexed is None:
         return []
     found = macro_parameter_at(indexed.index, indexed.offset(params.position))
-    return [] if found is None else [indexed.places.location(it) for it in found.spans[:limit]]
+    return [] if found is None else [indexed.places.location(it) for it in found.spans]
 
 
 def _definitions(indexed: Indexed, target: Symbol, offset: int) -> list[Symbol]:
