@@ -77,6 +77,7 @@ def test_loops_that_count_by_a_constant_are_unrolled_again_and_others_are_not() 
     body = "float s = 0.0f; for (int k = 0; k < n; k++) s += a[{}]; o[i] = s; }}"
     assert copies(head + body.format("k * n + i")) == 16
     assert copies(head + "int w = get_global_size(0);" + body.format("k * w + i")) == 4
+    assert copies(head + body.format("k * get_global_size(0) + i")) == 8
 
 
 def test_comparisons_of_numbers_are_single_instructions() -> None:
