@@ -6,8 +6,8 @@ for sm_90 from the PTX that NVIDIA's OpenCL compiler (driver 580.159.04) returne
 `benchmarks/`.
 
 Where an address of 64 bits is stepped so, the loads of the copies do not all come first: nine of sixteen do
-(ptxas 13, PTX of LLVM). A pass waits twice, as if it had half as many copies: on an H100 and an H200 `row_walk`
-with `a[k * get_global_size(0) + i]` takes half as long as four loads at once would.
+(ptxas 13, PTX of LLVM). A pass waits twice, as if it had half as many copies: on an H100 and an H200 the loop
+of `row_walk` with `a[k * get_global_size(0) + i]` takes half as long as four loads at once would.
 
 Loops over private arrays in memory are left as they are: on an H200 and an H100 `mm_row_private_local` waits
 once for every four elements, be it for the first level (24 cycles an element, 256 of them) or for the second
