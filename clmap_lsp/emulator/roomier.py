@@ -56,17 +56,25 @@ def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
             break
         grown.update(longer)
         launch, result = roomier, again
-    short = next((it.buffer for it in result.faults if _is_guess(launch, it)), None)
-    faults = tuple(
-        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it for it in result.faults
-    )
+    supposed = supposing_lengths(launch, result)
     notes = tuple(
         f"`{name}` was given {count:,} elements: the kernel reaches beyond what was inferred for it"
         for name, count in grown.items()
     )
-    if not grown and faults == result.faults:
+    if not grown:
+        return supposed
+    return replace(supposed, enlarged=grown, notes=(*result.notes, *notes))
+
+
+def supposing_lengths(launch: Launch, result: EmulationResult) -> EmulationResult:
+    """Return the result of a launch whose faults say so where they hang on the inferred length of a buffer."""
+    short = next((it.buffer for it in result.faults if _is_guess(launch, it)), None)
+    if short is None:
         return result
-    return replace(result, faults=faults, enlarged=grown, notes=(*result.notes, *notes))
+    faults = tuple(
+        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it for it in result.faults
+    )
+    return replace(result, faults=faults)
 
 
 def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:

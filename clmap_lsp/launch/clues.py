@@ -66,6 +66,8 @@ class Clues:
     """Scalar parameters that bound a loop which all work-items share: it starts at an id."""
     shared_out: set[Variable] = field(default_factory=set)
     """Scalar parameters of which each work-item gets a part, as in `n / get_global_size(0)`."""
+    divisors: set[Variable] = field(default_factory=set)
+    """Scalar parameters of which something is divided by a part, as in `i % (n / 2)`: 1 has none."""
     gathered: set[Variable] = field(default_factory=set)
     """Buffers whose values are used as indices."""
     trip_data: set[Variable] = field(default_factory=set)
@@ -114,6 +116,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                 _counted_groups(clues, forms, expression)
                 clues.masks.update(_masks(expression))
                 clues.shared_out |= _shared_out(forms, expression)
+                clues.divisors |= _divided_by_part(forms, expression)
                 if expression.op in (ir.BinaryOp.SHL, ir.BinaryOp.SHR):
                     clues.shifts |= forms.parameters(expression.right)
             case _:
@@ -150,6 +153,13 @@ def _shared_out(forms: Forms, division: ir.Binary) -> frozenset[Variable]:
     divisor = forms.form(division.right)
     queries = {it.query for it in divisor.atoms() if isinstance(it, Id)} if divisor is not None else set()
     return forms.parameters(division.left) if queries == {WorkItemQuery.GLOBAL_SIZE} else frozenset()
+
+
+def _divided_by_part(forms: Forms, division: ir.Binary) -> frozenset[Variable]:
+    """Return the parameters of a divisor that is no sum or product of them."""
+    if division.op not in (ir.BinaryOp.DIV, ir.BinaryOp.REM) or forms.form(division.right) is not None:
+        return frozenset()
+    return forms.parameters(division.right)
 
 
 def _asked(kernel: ir.Kernel) -> dict[int, set[WorkItemQuery]] | None:

@@ -280,7 +280,7 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         items = _product(draft.global_size) if draft.global_size else draft.guess.problem[1]
         return (2 << items.bit_length()) - 1
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
-    if looped or in_product:
+    if looped or in_product or parameter in clues.divisors:
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1

@@ -46,7 +46,7 @@ If the global size is not square, the host must change its sizes round too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
@@ -101,7 +101,7 @@ def _finding(
         kernel.kernel.name_span,
         message,
         kernel=kernel.name,
-        related=tuple(_related(kernel, it) for it in mended),
+        related=_once(_related(kernel, it) for it in mended),
         data={
             "share": gain,
             "sectors": before,
@@ -110,6 +110,12 @@ def _finding(
             "accesses": [wording.figures(it) for it in mended],
         },
     )
+
+
+def _once(places: Iterable[Related]) -> tuple[Related, ...]:
+    """Return the places that say something else than those before: `a[i] += x` loads and stores at one."""
+    found = {(it.span.path, it.span.start, it.message): it for it in reversed(tuple(places))}
+    return tuple(reversed(found.values()))
 
 
 def _related(kernel: KernelAnalysis, access: AccessAnalysis) -> Related:

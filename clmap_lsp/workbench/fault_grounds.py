@@ -75,6 +75,8 @@ def with_grounds(
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
+    if not result.groups_run and (_guesses_sizes(launch) or kernel.guesses or _guessed_contents(launch)):
+        return replace(result, faults=tuple(map(_of_endless, result.faults)))
     others: list[tuple[str, Callable[[], EmulationResult | None]]] = [
         (it, partial(run, other)) for it, other in _others(kernel, launch)
     ]
@@ -91,7 +93,10 @@ def with_grounds(
 def _shown(
     others: Iterable[tuple[str, Callable[[], EmulationResult | None]]],
 ) -> dict[str, list[frozenset[object]]]:
-    """Return the faults of other runs, by the guess that each takes the place of."""
+    """Return the faults of other runs, by the guess that each takes the place of.
+
+    What is met there beyond the end of a buffer whose length was inferred says nothing of the kernel.
+    """
     shown: dict[str, list[frozenset[object]]] = {}
     for instead_of, run_again in others:
         try:
@@ -100,7 +105,7 @@ def _shown(
             continue
         if again is not None and again.groups_run:
             shown.setdefault(instead_of, []).append(
-                frozenset(key for it in again.faults for key in _keys(it))
+                frozenset(key for it in again.faults if not it.grounds.is_guess for key in _keys(it))
             )
     return shown
 
@@ -161,6 +166,14 @@ def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[
         return replace(fault, grounds=Grounds.GUESS, detail=detail)
     is_guessed = _guesses_sizes(launch) or bool(_guessed_macros(kernel))
     return replace(fault, grounds=Grounds.PLAUSIBLE) if is_guessed else fault
+
+
+def _of_endless(fault: Fault) -> Fault:
+    """Return a fault of a run that came to no end at all: a program that somebody runs is not like that."""
+    if fault.kind in _OF_TEXT or fault.grounds is not Grounds.KNOWN:
+        return fault
+    detail = f"if what was guessed holds, with which no work-group ends: {fault.detail}"
+    return replace(fault, grounds=Grounds.GUESS, detail=detail)
 
 
 def _hangs_on_places(result: EmulationResult) -> bool:

@@ -413,7 +413,7 @@ class OpenedFile:
         self, kernel: Kernel, launch: Launch, settings: EmulationSettings | None = None
     ) -> EmulationResult | LaunchProblem:
         """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
-        from clmap_lsp.emulator.roomier import enlarged, with_room
+        from clmap_lsp.emulator.roomier import enlarged, supposing_lengths, with_room
         from clmap_lsp.emulator.run import emulate
         from clmap_lsp.workbench.fault_grounds import beside_unknown, few_steps, with_grounds
 
@@ -432,10 +432,12 @@ class OpenedFile:
             other = None if found is None else launch_of(*found, self.sources)
             if found is None or other is None or isinstance(other, LaunchProblem):
                 return None
-            return emulate(*found, other, few)
+            return supposing_lengths(other, emulate(*found, other, few))
+
+        def run(other: Launch) -> EmulationResult:
+            return supposing_lengths(other, emulate(self.program, kernel, other, few))
 
         roomy = enlarged(launch, result.enlarged)
-        run = partial(emulate, self.program, kernel, settings=few)
         return with_grounds(kernel, roomy, result, run, run_defined)
 
     def run_all(self) -> Runs:

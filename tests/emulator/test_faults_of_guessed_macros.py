@@ -105,3 +105,33 @@ def test_a_block_of_an_image_is_not_followed_and_no_reason_to_refuse_a_kernel():
       to[get_global_id(0)] = rows.s0 + rows.s7;
     }"""
     assert {it.kind for it in faults(block)} == {FaultKind.UNKNOWN_FUNCTION}
+
+
+ENDLESS = """__kernel void rows(__global const float *rows, __global float *sums) {
+  int id = get_global_id(0);
+  float sum = 0;
+  if (id >= ROWS) return;
+  for (uchar i = 0; i < COLUMNS * 256; i++) sum += rows[i - 1];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sums[id] = sum;
+}"""
+
+
+def faults_of(text, **defines):
+    settings = Settings(build=BuildOptions(defines=tuple(defines.items())))
+    file = Workbench().open_text("k.cl", text, settings, looks_beside=False, reads_hosts=False)
+    (kernel,) = file.analysis.kernels
+    return file.run(kernel.kernel, kernel.launch).faults
+
+
+def test_a_run_that_came_to_no_end_on_guesses_says_so():
+    grounds = {it.kind: it for it in faults_of(ENDLESS)}
+    outside = grounds[FaultKind.OUT_OF_BOUNDS_READ]
+    assert outside.grounds is Grounds.GUESS
+    assert outside.detail.startswith("if what was guessed holds, with which no work-group ends: ")
+
+
+def test_one_that_ends_is_judged_as_ever():
+    found = faults_of(ENDLESS.replace("uchar i", "int i"))
+    assert {it.kind for it in found} >= {FaultKind.OUT_OF_BOUNDS_READ}
+    assert all("no work-group ends" not in it.detail for it in found)

@@ -366,3 +366,13 @@ def test_local_memory_that_nobody_gave_a_length_is_no_warning():
     given = opened("// clmap: global=256 local=256 queue=local(204800)\n" + LONG_QUEUES)
     (finding,) = given.findings(Selection(frozenset({"CM307"})), given.run_all())
     assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("half", ["size / 2", "size >> 1", "(long)size / 2", "(size - 1) / 4"])
+def test_a_size_of_which_a_part_divides_is_large_enough_to_have_one(half: str):
+    text = f"""__kernel void fold(__global const float *rows, __global float *out, int size) {{
+  long id = get_global_id(0);
+  long part = {half};
+  out[id] = rows[(long)size * (id / part) + id % part];
+}}"""
+    assert faults(text).faults == ()
