@@ -67,7 +67,7 @@ def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
 
 
 def supposing_lengths(launch: Launch, result: EmulationResult) -> EmulationResult:
-    """Return the result of a launch whose faults say so where they hang on the inferred length of a buffer."""
+    """Return the result of a launch whose faults say so where they hang on a buffer's inferred length."""
     short = next((it.buffer for it in result.faults if _is_guess(launch, it)), None)
     if short is None:
         return result
