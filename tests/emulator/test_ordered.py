@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
+from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.symbolic.control import Bail
@@ -131,3 +133,70 @@ def test_shadow_is_left_out() -> None:
     options = CodeOptions(trace=False, exclusive=frozenset({"o"}))
     assert "shadow_read" in generate(kernel, options).text
     assert "shadow" not in generate(kernel, replace(options, ordered=frozenset({"t"}))).text
+
+
+class _Random:
+    """Kernels on local memory, of which many have a fault: a barrier too few, or a cell that nobody wrote."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def _index(self) -> str:
+        rng = self.rng
+        forms = (
+            "l",
+            "l",
+            f"l ^ {rng.choice((1, 3, 32))}",
+            f"(l + {rng.choice((1, 5, 63))}) & 63",
+            "63 - l",
+            f"l * {rng.choice((3, 5))} & 63",
+            f"{rng.randrange(64)}",
+            f"l >> {rng.choice((1, 2))}",
+            f"(l + k) & {rng.choice((63, 31))}",
+        )
+        return rng.choice(forms)
+
+    def _access(self) -> str:
+        rng = self.rng
+        buffer = rng.choice("tu")
+        conditions = ("l < 32", "l & 1", "l == 9", "get_group_id(0) > 3")
+        guard = f"if ({rng.choice(conditions)}) " if rng.random() < 0.5 else ""
+        if rng.random() < 0.5:
+            return f"{guard}{buffer}[{self._index()}] = v + {rng.randrange(9)};"
+        if rng.random() < 0.2:
+            return f"{guard}((__local short *){buffer})[2 * ({self._index()}) + {rng.randrange(2)}] = v;"
+        return f"{guard}v += {buffer}[{self._index()}];"
+
+    def _stretch(self) -> str:
+        rng = self.rng
+        body = " ".join(self._access() for _ in range(rng.randint(1, 2)))
+        if rng.random() < 0.3:
+            inside = f"{_B} " if rng.random() < 0.8 else ""
+            body = f"for (int k = 0; k < {rng.randint(2, 4)}; k++) {{ {inside}{body} {inside}}}"
+        return body
+
+    def body(self) -> str:
+        """Return the statements of a kernel."""
+        rng = self.rng
+        start = "t[l] = i; u[l] = 1;" if rng.random() < 0.8 else "t[l] = i;"
+        lines = [f"int v = a[i], k = 0; {start}"]
+        for _ in range(rng.randint(1, 4)):
+            lines += [_B if rng.random() < 0.85 else "", self._stretch()]
+        return " ".join([*lines, "o[i] = v;"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_kernels_are_judged_as_if_all_were_watched(seed: int) -> None:
+    body = _Random(random.Random(f"ordered {seed}")).body()
+    program = read_program(_source(body), "k.cl")
+    kernel = program.kernels[0]
+    watched = emulate(program, kernel, _launch(), EmulationSettings(engine=Engine.JIT))
+    trusting = emulate(program, kernel, _launch(), EmulationSettings())
+
+    def said(found: EmulationResult) -> object:
+        return sorted((it.kind.value, it.span.start, it.buffer or "") for it in found.faults)
+
+    assert said(watched) == said(trusting)
+    assert {k: v.sha256 for k, v in watched.buffers.items()} == {
+        k: v.sha256 for k, v in trusting.buffers.items()
+    }
