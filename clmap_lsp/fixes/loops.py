@@ -15,6 +15,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
+from clmap_lsp.source.types import ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.access.polynomial import LoopSymbol
@@ -29,6 +30,7 @@ _NAME = r"(?P<name>[A-Za-z_]\w*)"
 _TEST = re.compile(rf"\s*{_NAME}\s*(?P<op><=|<|!=)\s*(?P<bound>[^=<>].*?)\s*", re.DOTALL)
 _REVERSED = re.compile(rf"\s*(?P<bound>[^=<>]*?[^=<>\s])\s*(?P<op>>=|>|!=)\s*{_NAME}\s*", re.DOTALL)
 _INCREMENT = re.compile(r"\s*(?:(\w+)\s*\+\+|\+\+\s*(\w+)|(\w+)\s*\+=\s*1|(\w+)\s*=\s*\4\s*\+\s*1)\s*")
+_WIDE = 32
 LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
 """`n - 1`: the last number below `n`."""
 
@@ -75,7 +77,8 @@ class CountingLoop:
 def counting_loops(scope: Scope, *, any_end: bool = False) -> Iterator[CountingLoop]:
     """Yield the loops of a kernel that count up by 1 and are left only by their test.
 
-    Whoever writes one for another turn replaces its counter, which no macro may then mention.
+    Whoever writes one for another turn replaces its counter, which no macro may then mention. Counters of
+    less than 32 bits are left out: other steps and starts may pass their largest value.
 
     Args:
         any_end: also loops that are held below several things (`i < end && i < n`), with an empty `bound`,
@@ -92,8 +95,9 @@ def counting_loops(scope: Scope, *, any_end: bool = False) -> Iterator[CountingL
                 found = _for(scope, node, statement, symbol, any_end=any_end)
             elif node.kind == "while":
                 found = _while(scope, node, statement, symbol)
-            if found is not None and found.name not in scope.hidden(statement):
-                yield found
+            if found is None or found.name in scope.hidden(statement) or _is_narrow(statement, found.name):
+                continue
+            yield found
 
 
 def is_used_behind(scope: Scope, loop: CountingLoop, loops: Sequence[CountingLoop]) -> bool:
@@ -169,7 +173,18 @@ def _bound(test: str, name: str) -> str | None:
 
 def _type(statement: ir.Loop, name: str) -> str | None:
     """Return the type of a counter that is declared before its loop."""
+    counter = _counter(statement, name)
+    return None if counter is None else str(counter.type)
+
+
+def _is_narrow(statement: ir.Loop, name: str) -> bool:
+    counter = _counter(statement, name)
+    return counter is not None and isinstance(counter.type, ScalarType) and counter.type.bits < _WIDE
+
+
+def _counter(statement: ir.Loop, name: str) -> ir.Variable | None:
+    """Return the variable of a name that a loop steps."""
     for it in ir.walk((*statement.step, *statement.body)):
         if isinstance(it, ir.Assign) and it.variable.name == name and not it.variable.is_temporary:
-            return str(it.variable.type)
+            return it.variable
     return None

@@ -100,6 +100,6 @@ def test_what_other_launches_of_one_kernel_cost_together_has_an_end() -> None:
     opened = workbench.open_text("", text, chosen, looks_beside=False)
     found = {it.code: it for it in opened.findings(selection_of(chosen))}["CM102"]
     assert (found.severity, found.holds) == (Severity.INFORMATION, "on this launch")
-    assert workbench.n_analysed == 4
+    assert workbench.n_analysed == 3
     short = findings(text.replace(many, "x = i;"))["CM102"]
     assert (short.severity, short.holds) == (Severity.WARNING, "always")
