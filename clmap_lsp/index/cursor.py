@@ -420,17 +420,18 @@ class Cursor:
         self.unit.names.append((is_tag, symbol.name, symbol))
 
     def place_of(self, symbol: Symbol) -> int:
-        """Return the token of a symbol's name, be it in a piece that was read to its end."""
+        """Return the token of a symbol's name, be it in a piece that was read to its end.
+
+        The latest pieces are looked at first: a name is declared anew behind its last declaration.
+        """
         if symbol.piece is None:
             return symbol.token
-        waiting = [*self.open, (self.piece_start, self.piece)]
-        is_open = {id(it) for _, it in waiting}
-        while waiting:
-            at, piece = waiting.pop()
+        for at, piece in reversed((*self.open, (self.piece_start, self.piece))):
             if piece.key is symbol.piece:
                 return at + symbol.token
-            start = 0 if id(piece) in is_open else at
-            waiting += [(start + inner, it) for inner, it in piece.inner]
+            found = _place_within(piece, symbol)
+            if found is not None:
+                return found
         return symbol.token
 
     def use(self, token: int, symbol: Symbol, role: Role) -> None:
@@ -454,3 +455,19 @@ class Cursor:
         if text in OF_2_0 and self.version < 200 and not self.is_cpp:
             return None
         return TYPE_NAMES.get(text)
+
+
+def _place_within(piece: Piece, symbol: Symbol) -> int | None:
+    """Return the token of a symbol's name in what an open piece holds, the last of that first."""
+    pending = [(0, reversed(piece.inner))]
+    while pending:
+        start, inner = pending[-1]
+        following = next(inner, None)
+        if following is None:
+            pending.pop()
+            continue
+        at = start + following[0]
+        if following[1].key is symbol.piece:
+            return at + symbol.token
+        pending.append((at, reversed(following[1].inner)))
+    return None
