@@ -21,16 +21,22 @@ def needless_barriers(kernel: ir.Kernel) -> Iterator[tuple[ir.Barrier, str]]:
     body = list(_flat(kernel.body))
     if ir.has_goto(kernel) or any(isinstance(it, ir.Return) for it in ir.walk(kernel.body)):
         return
+    sharing = [at for at, it in enumerate(body) if _shares(it)]
+    first, last = (sharing[0], sharing[-1]) if sharing else (len(body), -1)
+    shares = set(sharing)
+    preceding: ir.Barrier | None = None  # With no access since.
     for at, it in enumerate(body):
-        if not isinstance(it, ir.Barrier) or it.scope is not ir.BarrierScope.WORK_GROUP:
-            continue
-        before, after = body[:at], body[at + 1 :]
-        if not any(map(_shares, before)):
-            yield it, "no memory that work-items share is touched before it"
-        elif not any(map(_shares, after)):
-            yield it, "no memory that work-items share is touched after it"
-        elif _follows_barrier(before):
-            yield it, "another barrier precedes it with no access between them"
+        if isinstance(it, ir.Barrier):
+            if it.scope is ir.BarrierScope.WORK_GROUP:
+                if first > at:
+                    yield it, "no memory that work-items share is touched before it"
+                elif last < at:
+                    yield it, "no memory that work-items share is touched after it"
+                elif preceding is not None and preceding.scope is ir.BarrierScope.WORK_GROUP:
+                    yield it, "another barrier precedes it with no access between them"
+            preceding = it
+        elif at in shares:
+            preceding = None
 
 
 def _flat(block: Sequence[ir.Statement]) -> Iterator[ir.Statement]:
@@ -40,15 +46,6 @@ def _flat(block: Sequence[ir.Statement]) -> Iterator[ir.Statement]:
             yield from _flat(it.body)
         else:
             yield it
-
-
-def _follows_barrier(before: Sequence[ir.Statement]) -> bool:
-    for it in reversed(before):
-        if isinstance(it, ir.Barrier):
-            return it.scope is ir.BarrierScope.WORK_GROUP
-        if _shares(it):
-            return False
-    return False
 
 
 def _shares(statement: ir.Statement) -> bool:

@@ -11,11 +11,13 @@ from clmap_lsp.analysis.launching import LaunchSources
 from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
+from clmap_lsp.hierarchy import barriers as needless
 from clmap_lsp.hierarchy.barriers import needless_barriers
 from clmap_lsp.hierarchy.cost import Estimate, estimate, summarise
 from clmap_lsp.hierarchy.occupancy import residency
 from clmap_lsp.hierarchy.private_memory import spilled
 from clmap_lsp.launch.partial import PartialLaunch, from_options
+from clmap_lsp.source import ir
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
 
@@ -170,3 +172,21 @@ def test_bank_conflicts_have_their_share() -> None:
     assert found.bank_conflicts.passes
     assert found.bank_conflicts.share is not None
     assert 0 < found.bank_conflicts.share < 1
+
+
+def test_thousands_of_barriers_look_at_each_statement_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+    touches = needless._touches
+
+    def counted(it: ir.Statement) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return touches(it)
+
+    monkeypatch.setattr(needless, "_touches", counted)
+    n = 400
+    found = barriers(
+        "float x = i; t[i] = x; " + "barrier(CLK_LOCAL_MEM_FENCE); x = x * 2; " * n + "out[i] = t[i] + x;"
+    )
+    assert len(found) == n - 1
+    assert 0 < looked_at < 10 * n
