@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -49,12 +49,15 @@ def interruptible(pause: Callable[[], None]) -> Iterator[None]:
         _thread.pause = before
 
 
-def waited_for(work: Callable[[], T]) -> T:
+def waited_for(work: Callable[[], T], pausing: Callable[[], AbstractContextManager[None]] = nullcontext) -> T:
     """Return what `work` makes, which waits for a process: in a thread, so that one may pause.
 
     A compiler takes seconds for a large kernel. Waited for without checkpoints, it would stop all else,
     and who paused within `work` would keep what that holds, a lock perhaps, from those that go first.
     Nobody waits for the thread when the program ends.
+
+    Args:
+        pausing: what holds while this one pauses.
     """
     made: list[T] = []
     failed: list[BaseException] = []
@@ -68,9 +71,10 @@ def waited_for(work: Callable[[], T]) -> T:
         finally:
             is_done.set()
 
-    threading.Thread(target=run, name="waits for a process", daemon=True).start()
+    threading.Thread(target=run, name="is waited for", daemon=True).start()
     while not is_done.wait(LOOK_S):
-        checkpoint()
+        with pausing():
+            checkpoint()
     if failed:
         raise failed[0]
     return made[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from clmap_lsp.interruption import LOOK_S, checkpoint, interruptible, is_interruptible
+from clmap_lsp.interruption import LOOK_S, checkpoint, interruptible, is_interruptible, waited_for
 
 T = TypeVar("T")
 
@@ -32,14 +32,16 @@ class Aside:
             with self._is_free:
                 return work()
         self._take()
-        piece = _Piece(work, self._is_waited_for, self._is_free.release)
-        threading.Thread(target=piece.run, name="reads host code", daemon=True).start()
-        while not piece.is_done.wait(LOOK_S):
-            with piece.paused():
-                checkpoint()
-        if piece.error is not None:
-            raise piece.error
-        return piece.made[0]
+        pause = _Pause(self._is_waited_for)
+
+        def piece() -> T:
+            try:
+                with interruptible(pause.let_others_go):
+                    return work()
+            finally:
+                self._is_free.release()
+
+        return waited_for(piece, pause.holds)
 
     def run_if_free(self, work: Callable[[], None]) -> None:
         """Do short work now, unless other work goes on."""
@@ -61,41 +63,24 @@ class Aside:
         return self._n_waiting > 0
 
 
-class _Piece(Generic[T]):
-    """One piece of work."""
+class _Pause:
+    """Lets a piece of work wait while who asked for it does; it goes on where that one is ended."""
 
-    def __init__(
-        self, work: Callable[[], T], is_waited_for: Callable[[], bool], at_end: Callable[[], None]
-    ) -> None:
-        self.made: list[T] = []
-        self.error: BaseException | None = None
-        self.is_done = threading.Event()
-        self._work = work
+    def __init__(self, is_waited_for: Callable[[], bool]) -> None:
         self._is_waited_for = is_waited_for
-        self._at_end = at_end
         self._may_go_on = threading.Event()
         self._may_go_on.set()
 
-    def run(self) -> None:
-        """Do it, in its own thread."""
-        try:
-            with interruptible(self._let_others_go):
-                self.made.append(self._work())
-        except BaseException as error:
-            self.error = error
-        finally:
-            self._at_end()
-            self.is_done.set()
-
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let it wait while who asked for it does; it goes on where that one is ended."""
+    def holds(self) -> Iterator[None]:
+        """Who asked for the work pauses."""
         self._may_go_on.clear()
         try:
             yield
         finally:
             self._may_go_on.set()
 
-    def _let_others_go(self) -> None:
+    def let_others_go(self) -> None:
+        """Wait, at a checkpoint of the work."""
         while not self._may_go_on.is_set() and not self._is_waited_for():
             self._may_go_on.wait(LOOK_S)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from clmap_lsp import interruption
 from clmap_lsp.config import Settings
 from clmap_lsp.interruption import Interrupted, checkpoint, interruptible
 from clmap_lsp.server.turns import Band, EndedError, Turns, Urgency
-from clmap_lsp.workbench import aside as aside_module
 from clmap_lsp.workbench.aside import Aside
 from clmap_lsp.workbench.hosts import HostFiles
 
@@ -132,7 +132,7 @@ def test_host_code_is_read_whole_where_an_older_text_is_given_up(
     expected = HostFiles().facts(kernel, text, Settings())
     assert expected.launches.keys() == {"first", "second"}
     files, n_paused = HostFiles(), 0
-    monkeypatch.setattr(aside_module, "LOOK_S", 0.0)
+    monkeypatch.setattr(interruption, "LOOK_S", 0.0)
 
     def give_up() -> None:
         nonlocal n_paused
