@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from watching import watched_like_trusting
 
-from clmap_lsp.emulator.run import emulate
-from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.symbolic.control import Bail
 from clmap_lsp.emulator.symbolic.measure import measured
 from clmap_lsp.launch.arguments import parse_argument
@@ -58,13 +57,6 @@ def test_who_alone_touches_a_buffer(name: str) -> None:
 def test_it_is_never_a_buffer_that_somebody_races_for(name: str) -> None:
     """A run with every buffer watched says the same as one that takes the symbolic engine's word."""
     body, expected = CASES[name]
-    program = read_program(_source(body), "k.cl")
-    kernel = program.kernels[0]
-    watched = emulate(program, kernel, _launch(), EmulationSettings(trace=False))
-    trusting = emulate(program, kernel, _launch(), EmulationSettings())
-    assert [(it.kind, it.span) for it in watched.faults] == [(it.kind, it.span) for it in trusting.faults]
-    assert {k: v.sha256 for k, v in watched.buffers.items()} == {
-        k: v.sha256 for k, v in trusting.buffers.items()
-    }
+    watched = watched_like_trusting(_source(body), _launch())
     raced = {it.buffer for it in watched.faults if "race" in it.kind.value}
     assert not raced & expected

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from watching import watched_like_trusting
 
 from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
@@ -82,14 +83,7 @@ def test_whose_accesses_are_in_order(name: str) -> None:
 def test_it_is_never_a_buffer_with_a_fault(name: str) -> None:
     """A run with every buffer watched says the same as one that takes the symbolic engine's word."""
     body, expected = CASES[name]
-    program = read_program(_source(body), "k.cl")
-    kernel = program.kernels[0]
-    watched = emulate(program, kernel, _launch(), EmulationSettings(trace=False))
-    trusting = emulate(program, kernel, _launch(), EmulationSettings())
-    assert [(it.kind, it.span) for it in watched.faults] == [(it.kind, it.span) for it in trusting.faults]
-    assert {k: v.sha256 for k, v in watched.buffers.items()} == {
-        k: v.sha256 for k, v in trusting.buffers.items()
-    }
+    watched = watched_like_trusting(_source(body), _launch())
     assert not {it.buffer for it in watched.faults} & expected
 
 
