@@ -66,37 +66,54 @@ def faults_of(job: JitRun, unsure: frozenset[Span]) -> tuple[Fault, ...]:
     kept = (
         it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
     )
-    return (*_not_yet_written(job, tuple(_distinct(kept))), *_divergences(job), *_limits(job))
+    return (*_not_yet_written(job, tuple(kept)), *_divergences(job), *_limits(job))
 
 
 def _places(fault: Fault) -> tuple[Span, ...]:
     return (fault.span,) if fault.other_span is None else (fault.span, fault.other_span)
 
 
-def _distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
-    """Leave out a race that was told before: `a[i] += 1` is both its read and its write."""
-    seen = set()
-    for fault in faults:
-        key = (fault.span, fault.other_span, fault.buffer)
-        if fault.kind is FaultKind.DATA_RACE:
-            if key in seen:
-                continue
-            seen.add(key)
-        yield fault
-
-
 def _overlaps(span: Span, others: Iterable[Span]) -> bool:
     return any(it.path == span.path and it.start < span.end and span.start < it.end for it in others)
 
 
-def _logged(job: JitRun) -> Iterator[Fault]:
+def _rows(job: JitRun) -> Iterator[tuple[list[int], int]]:
+    """Yield one row of the log for each place and kind, and how often it was met; each race once.
+
+    Both of its sides may have met a race, the one that came first in one work-item and second in another, or
+    as a read and as a write (`a[i] += 1`): what one side told is left out at the other, where the log has
+    another race of that place to tell.
+    """
     count = int(job.state.words[at.FAULT_COUNT])
     rows = job.state.faults.reshape(-1, at.FAULT_WORDS)[:count].tolist()
-    seen: set[int] = set()
-    for code, item, group, first, second, *others, writes, _, _ in rows:
-        if code in seen:
-            continue
-        seen.add(code)
+    chosen: dict[int, list[int]] = {}
+    tellers: dict[object, int] = {}
+    for row in rows:
+        code = row[0]
+        race = _pair(job, row)
+        if code not in chosen and (race is None or race not in tellers):
+            chosen[code] = row
+            tellers[race] = code
+    times = {code: int(job.state.fault_tally[code]) for code in chosen}
+    for row in rows:
+        code = row[0]
+        if code not in times:  # All that it has to tell was told from the other side.
+            times[code] = 0
+            times[tellers[_pair(job, row)]] += int(job.state.fault_tally[code])
+    for code, row in chosen.items():
+        yield row, times[code]
+
+
+def _pair(job: JitRun, row: list[int]) -> object:
+    """Return what is the same for both sides of a race; None for other faults."""
+    place, kind = divmod(row[0], at.FAULT_KINDS)
+    if kind not in _RACES:
+        return None
+    return row[4], frozenset((job.code.places[place], job.code.places[row[6]]))
+
+
+def _logged(job: JitRun) -> Iterator[Fault]:
+    for (code, item, group, first, second, *others, writes, _, _), times in _rows(job):
         place, kind = divmod(code, at.FAULT_KINDS)
         other_item, other_site = others if kind != at.FAULT_INVALID else [item, first - 1]
         buffer = _buffer(job, kind, second)
@@ -113,7 +130,7 @@ def _logged(job: JitRun) -> Iterator[Fault]:
             work_item=_item(job, item),
             work_group=_group(job, group),
             detail=detail,
-            occurrences=int(job.state.fault_tally[code]),
+            occurrences=times,
             buffer=buffer.name if buffer else None,
             offset=offset,
             other_span=job.code.places[other_site] if other_site >= 0 else None,

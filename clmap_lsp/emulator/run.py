@@ -143,8 +143,13 @@ def _finished(
 
 def _all_of(earlier: tuple[Fault, ...], later: tuple[Fault, ...]) -> tuple[Fault, ...]:
     """Return the faults of two runs of a launch, each place of a kind once."""
-    seen = {(it.kind, it.span, it.other_span) for it in earlier}
-    return (*earlier, *(it for it in later if (it.kind, it.span, it.other_span) not in seen))
+    seen = {_place(it) for it in earlier}
+    return (*earlier, *(it for it in later if _place(it) not in seen))
+
+
+def _place(fault: Fault) -> object:
+    """Return what is the same for a fault in every run: a race may be met from either of its sides."""
+    return fault.kind, fault.buffer, frozenset((fault.span, fault.other_span))
 
 
 def _first_run(

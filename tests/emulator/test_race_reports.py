@@ -104,15 +104,39 @@ def test_races_of_kernels_with_atomics_say_what_would_order_them() -> None:
     assert "nothing orders work-groups but atomics that release and acquire" in race.detail
 
 
-def test_reading_what_another_wrote_is_told_from_the_reader() -> None:
-    source = """__kernel void k(__global int *p) {
+BOTH_SIDES = """__kernel void k(__global int *p) {
   int i = get_global_id(0);
   p[i] = i;
   p[i + 128] = p[i ^ 1];
 }"""
-    found = {(it.role, it.other_role, row(it, source)) for it in races(run(source)[0])}
-    assert (Role.READS, Role.WRITES, 4) in found
-    assert (Role.WRITES, Role.READS, 3) in found
+
+
+def test_a_race_that_both_sides_meet_is_told_once() -> None:
+    """Work-item 0 reads before 1 writes; 1 reads after 0 has written."""
+    (race,) = races(run(BOTH_SIDES)[0])
+    assert {(race.role, row(race, BOTH_SIDES)), (race.other_role, 4)} == {(Role.WRITES, 3), (Role.READS, 4)}
+    assert race.occurrences == 64, "those of either side"
+
+
+def test_a_place_tells_another_race_where_its_first_was_told_from_the_other_side() -> None:
+    """Line 4 tells of its race with line 3, which 2 then meets in line 3; 6 meets that of lines 3 and 5."""
+    source = """__kernel void k(__global int *p) {
+  int i = get_global_id(0), n = 0;
+  if (i == 0 || i == 2 || i == 6) n = p[i == 6 ? 9 : 0];
+  if (i == 1) p[0] = 7;
+  if (i == 5) p[9] = 7;
+  p[i + 128] = n;
+}"""
+    found = races(run(source)[0])
+    assert sorted(row(it, source) for it in found) == [3, 4]
+    (met_by_6,) = (it for it in found if row(it, source) == 3)
+    assert met_by_6.element == "p[9]"
+
+
+def test_reading_what_another_wrote_is_told_from_the_reader() -> None:
+    source = BOTH_SIDES.replace("p[i ^ 1]", "p[0]")
+    (race,) = races(run(source)[0])
+    assert (race.role, race.other_role, row(race, source)) == (Role.READS, Role.WRITES, 4)
 
 
 def test_text_json_and_findings_have_both_sides() -> None:
