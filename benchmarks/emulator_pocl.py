@@ -7,7 +7,7 @@ warm process, the better of two runs: PoCL with one thread, kernel already built
 checks, then with checks (as `auto` runs what the symbolic engine counts), then with all metrics: traced, as
 `--engine jit` does it, and by the default engine, which takes them from the symbolic engine where that can
 follow the kernel. `start` is what a launch of one work-group takes: it is taken off before the factors are
-made, but for the default engine, which takes other ways for small launches.
+made, but for the default engine, which takes other ways for small launches. Inputs are left out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from clmap_lsp.devices.catalogue import load_model
 from clmap_lsp.emulator import address_space, jit
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.emulator.symbolic import memory
 from clmap_lsp.emulator.symbolic.control import Bail
 from clmap_lsp.emulator.symbolic.measure import measured
 from clmap_lsp.launch.arguments import parse_argument
@@ -191,7 +192,7 @@ def by_default(program: Program, kernel: Kernel, case: Case) -> tuple[float, str
         inputs += time.process_time() - started
         return made
 
-    address_space.buffer_contents = timed
+    address_space.buffer_contents = memory.buffer_contents = timed
     best, method = float("inf"), ""
     for _ in range(2):
         inputs, started = 0.0, time.process_time()

@@ -337,6 +337,9 @@ PASS_FIRST, PASS_DIFFERS = 227, 228
 """Where the first work-item of the pass has stopped, and 0 if that holds for all of them."""
 FRAMES_FOR = 229  # 3 words
 """The sides of the group that the local ids in the frames are those of."""
+RECENT_SUBS = 232
+"""A word for each remainder of what a sub-row begins with: the number of the last such, to be tried first."""
+RECENT_ROOM = 1 << 12
 SYNC_WIDTH = 200
 """Work-items, in a row, that are taken to run in lockstep; 0 for none."""
 STEP_AT = 201

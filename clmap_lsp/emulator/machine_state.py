@@ -269,6 +269,7 @@ class MachineState:
         self.subs = self._array(at.SUB_STORE, 1 if small else sizes.sub_capacity * (at.SUB_REL + width))
         w[at.SUB_ROOM] = _SUB_ROOM
         w[at.SUB_CAPACITY] = 1 if small else sizes.sub_capacity
+        self._array(at.RECENT_SUBS, 1 if small else at.RECENT_ROOM)
         pair_slots = 2 if small else sizes.pair_slots
         self.pair_table = self._array(at.PAIR_TABLE, pair_slots // 2)
         self.pairs = self._array(at.PAIR_STORE, pair_slots * at.PAIR_WORDS).reshape(-1, at.PAIR_WORDS)

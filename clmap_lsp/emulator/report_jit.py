@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -163,7 +162,6 @@ def _buffer(buffer: Buffer, job: JitRun) -> BufferResult:
         name=buffer.name,
         type=str(element),
         count=len(data) // max(element.size, 1),
-        sha256=hashlib.sha256(data.data).hexdigest(),
         first=tuple(values[:_SHOWN].tolist()),
         last=tuple(values[-_SHOWN:].tolist()),
         data=data,

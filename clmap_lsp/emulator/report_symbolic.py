@@ -23,6 +23,7 @@ from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count
 from clmap_lsp.emulator.symbolic.counts import SiteCount
 from clmap_lsp.emulator.symbolic.measure import measured
+from clmap_lsp.emulator.symbolic.memory import Inputs
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.metrics import Metrics
@@ -53,9 +54,9 @@ class SymbolicFigures:
 
 
 def symbolic_figures(
-    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, inputs: Inputs
 ) -> SymbolicFigures | str:
-    """Return exact figures, or in words why this engine has none."""
+    """Return exact figures, or in words why this engine has none; `inputs` gets the contents that it made."""
     started = time.perf_counter()
     for statement in walk(kernel.body):
         if isinstance(statement, OpaqueCall | Unsupported | AsyncCopy | Collective | ImageRead | ImageWrite):
@@ -68,10 +69,11 @@ def symbolic_figures(
         definition=settings.definition,
         simd_width=device.simd_width,
         constants=program.constants,
+        inputs=inputs,
     )
     if isinstance(found, Bail):
         return found.reason
-    counts = count(kernel, launch, device, constants=program.constants)
+    counts = count(kernel, launch, device, constants=program.constants, inputs=inputs)
     if counts.bail is not None:
         return counts.bail.reason
     for site in counts.sites.values():

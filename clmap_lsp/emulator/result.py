@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
@@ -188,12 +189,16 @@ class BufferResult:
     name: str
     type: str
     count: int
-    sha256: str
     first: tuple[int | float, ...]
     last: tuple[int | float, ...]
     data: NDArray[np.uint8] = field(repr=False, compare=False)
     strides: StrideSummary | None = None
     """Of each work-item's consecutive accesses to this buffer, from whatever line."""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the data; large buffers take longer for it than for their metrics."""
+        return hashlib.sha256(self.data.data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,18 +71,19 @@ def _emulated(
     program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
 ) -> EmulationResult:
     reason, started = "asked for", time.perf_counter()
+    inputs: dict[str, NDArray[np.uint8]] = {}
     if settings.engine is Engine.AUTO and launch.work_items <= _SMALL_ITEMS:
         reason = "a small launch"
     elif settings.engine is not Engine.JIT:
-        found = _symbolic(program, kernel, launch, settings)
+        found = _symbolic(program, kernel, launch, settings, inputs)
         if not isinstance(found, str):
-            combined = _combined(program, kernel, launch, settings, found)
+            combined = _combined(program, kernel, launch, settings, found, inputs)
             if not _is_out_of_bounds(combined) or settings.engine is Engine.SYMBOLIC:
                 return combined
             return _counted_anew(program, kernel, launch, settings, found, combined)
         reason = f"the symbolic engine does not apply: {found}"
     tried_s = time.perf_counter() - started
-    result = _run(program, kernel, launch, settings, reason)
+    result = _run(program, kernel, launch, settings, reason, inputs)
     assert result is not None
     return replace(result, seconds=replace(result.seconds, symbolic=tried_s))
 
@@ -93,22 +94,26 @@ def _run(
     launch: Launch,
     settings: EmulationSettings,
     reason: str,
+    inputs: Mapping[str, NDArray[np.uint8]] = MappingProxyType({}),
     *,
     samples: bool = True,
 ) -> EmulationResult | None:
-    """Run a launch, or a sample of it where it is too large; without `samples`, that is `None`."""
+    """Run a launch, or a sample of it where it is too large; without `samples`, that is `None`.
+
+    `inputs` are contents of arguments that are made already and that the kernel does not change.
+    """
     check_installed()
     from clmap_lsp.emulator.report_jit import met_faults
 
     _check_size(kernel, settings)
-    job = _first_run(program, kernel, launch, settings)
+    job = _first_run(program, kernel, launch, settings, inputs)
     if job is None:
         if not samples:
             return None
         # A sample touches a small part of its buffers, but what watches global memory is as large as they.
         wanted = settings.sample_groups or _SAMPLE_WITHOUT_ROOM
         settings = replace(settings, watch_global=False, sample_groups=wanted)
-        return _sampled(program, kernel, launch, settings, reason)
+        return _sampled(program, kernel, launch, settings, reason, inputs)
     if job.stopped and not samples:
         return None
     if not (job.stopped in (Limit.WORK, Limit.MEMORY) and job.may_be_sampled):
@@ -153,13 +158,17 @@ def _place(fault: Fault) -> object:
 
 
 def _first_run(
-    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    inputs: Mapping[str, NDArray[np.uint8]],
 ) -> JitRun | None:
     """Run a launch as it is; None, with all memory freed, if there is too little of it but for a sample."""
     from clmap_lsp.emulator import jit
 
     try:
-        return jit.run(program, kernel, launch, settings)
+        return jit.run(program, kernel, launch, settings, contents=inputs)
     except TooMuchMemoryError:
         if not (settings.may_sample or settings.sample_groups):
             raise
@@ -246,15 +255,19 @@ def _check_size(kernel: Kernel, settings: EmulationSettings) -> None:
 
 
 def _symbolic(
-    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    inputs: dict[str, NDArray[np.uint8]],
 ) -> SymbolicFigures | str:
-    """Return the symbolic figures, or why there are none."""
+    """Return the symbolic figures, or why there are none; `inputs` gets the contents that this took."""
     from clmap_lsp.emulator.report_symbolic import symbolic_figures
 
     if not settings.trace:
         return "no figures were asked for"
     try:
-        return symbolic_figures(program, kernel, launch, settings)
+        return symbolic_figures(program, kernel, launch, settings, inputs)
     except MemoryError:
         if settings.engine is Engine.SYMBOLIC:
             raise
@@ -312,6 +325,7 @@ def _combined(
     launch: Launch,
     settings: EmulationSettings,
     figures: SymbolicFigures,
+    inputs: Mapping[str, NDArray[np.uint8]],
 ) -> EmulationResult:
     """Join symbolic figures with a concrete, untraced run."""
     from clmap_lsp.emulator.report_symbolic import joined, symbolic_result
@@ -319,7 +333,7 @@ def _combined(
     if settings.engine is not Engine.AUTO:
         return symbolic_result(program, kernel, launch, settings, figures)
     try:
-        concrete = _run(program, kernel, launch, _untraced(settings, figures), "")
+        concrete = _run(program, kernel, launch, _untraced(settings, figures), "", inputs)
     except TooMuchMemoryError as error:
         return symbolic_result(program, kernel, launch, settings, figures, f"{error.cause}; {error.cure}")
     except MemoryError:

@@ -43,6 +43,8 @@ from clmap_lsp.emulator.layout import (
     PAIR_WORDS,
     PRIMES,
     PSL_GROUP,
+    RECENT_ROOM,
+    RECENT_SUBS,
     RING_POINTERS,
     RING_ROWS,
     ROW_AIWC,
@@ -178,7 +180,7 @@ def consume_sub(s: Words, sub: int, rows: int, n_subs: int) -> None:
             if site != MIXED_SITE:
                 entry = words(s[SUB_STORE] + number * (SUB_REL + LANES) * 8)
                 entry[SUB_REQUESTS] += 1
-            count_addresses(s, lanes, number, base, site)
+            count_addresses(s, lanes, number, base, site, found)
             if s[STRIDE_ON] != 0 and site != MIXED_SITE:
                 stride_row(s, sub, site, number, base, lanes, found)
                 stride_row(s, sub, s[STRIDE_SITES] + (base >> TRACE_ID_SHIFT), number, base, lanes, found)
@@ -256,6 +258,21 @@ def intern(s: Words, lanes: Words, base: int, site: int, found: int) -> int:
 
     An absent lane counts as relative address -1.
     """
+    size = (SUB_REL + LANES) * 8
+    start = ((lanes[0] - base) >> 2) + ((lanes[LANES - 1] - base) >> 1) + site * 0x9E3779B1
+    recent = words(s[RECENT_SUBS] + (start & (RECENT_ROOM - 1)) * 8)
+    if recent[0] < s[SUB_COUNT]:  # Rows of a stream have the same few patterns in turn.
+        entry = words(s[SUB_STORE] + recent[0] * size)
+        lately = words(s[SUB_STORE] + recent[0] * size + SUB_REL * 8)
+        if entry[SUB_SITE] == site and same_lanes(lately, lanes, base, found) != 0:
+            return recent[0]
+    number = find_sub(s, lanes, base, site, found)
+    recent[0] = number
+    return number
+
+
+def find_sub(s: Words, lanes: Words, base: int, site: int, found: int) -> int:
+    """As `intern`, by a hash of all lanes."""
     code = hash_lanes(lanes, half_words(s[PRIMES]), base, found) + site * 0x9E3779B97F4A7C15
     code = code ^ (code >> 32)
     table = words(s[SUB_TABLE])
@@ -319,7 +336,7 @@ def same_lanes(pattern: Words, lanes: Words, base: int, found: int) -> int:
     return int(differs == 0)
 
 
-def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int) -> None:
+def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int, found: int) -> None:
     """Count the addresses of a sub-row, by itself where those of its site do not come again.
 
     A pair of pattern and base that comes once is found, kept and emptied for nothing.
@@ -329,7 +346,10 @@ def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int) -
         return
     tally = words(s[PAIR_SITES] + site * 16)
     if tally[1] >= PAIRS_JUDGED and tally[0] * 2 > tally[1]:
-        count_lanes(s, lanes)
+        if found == LANES and lie_together(lanes, base) != 0:
+            count_full(s, lanes, base)
+        else:
+            count_lanes(s, lanes)
         return
     before = s[PAIR_COUNT]
     count_pair(s, number, base)
@@ -337,6 +357,25 @@ def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int) -
         tally[1] += 1
         if s[PAIR_COUNT] != before:
             tally[0] += 1
+
+
+def lie_together(lanes: Words, base: int) -> int:
+    """Return 1 if all lanes of a full sub-row are addresses of the same buffer."""
+    differs = 0
+    for lane in range(LANES):
+        differs = differs | (lanes[lane] ^ base)
+    return int(differs >> TRACE_ID_SHIFT == 0)
+
+
+def count_full(s: Words, lanes: Words, base: int) -> None:
+    """Add a full sub-row, all of one buffer, to the dense array of accesses per address."""
+    starts = words(s[CELL_STARTS])
+    cells = half_words(s[CELLS])
+    shift = s[GRANULE_SHIFT]
+    buffer = base >> TRACE_ID_SHIFT
+    start = starts[buffer] - ((buffer << TRACE_ID_SHIFT) >> shift)
+    for lane in range(LANES):
+        add_to_cell(s, cells, start + (lanes[lane] >> shift), 1)
 
 
 def count_lanes(s: Words, lanes: Words) -> None:

@@ -39,8 +39,25 @@ class AddressTotals:
         step = max(_CHUNK, BLOCK // unit)
         for start in range(0, len(counts), step):
             part = counts[start : start + step]
-            if part.any():
+            low, high = int(part.min()), int(part.max())
+            if low == high and len(part) * unit % BLOCK == 0:
+                self._take_alike(high, len(part), unit, copies)
+            else:
                 self.take(part.astype(np.int64, copy=False), unit, copies)
+
+    def _take_alike(self, count: int, many: int, unit: int, copies: int) -> None:
+        """As `take`, for whole blocks of which every address is touched as often: streams, mostly."""
+        if not count:
+            return
+        self.total += copies * count * many
+        self.by_count[count] = self.by_count.get(count, 0) + copies * many
+        for level in range(LEVELS):
+            width = max((1 << level) // unit, 1)
+            self._weigh(level, np.array([count * width]), np.array([many // width]), copies)
+
+    def _weigh(self, level: int, values: Counts, times: Counts, copies: int) -> None:
+        weights = values * np.log2(np.maximum(values, 1))
+        self.sums[level] += copies * sum_of_products(weights, times)
 
     def take(self, counts: Counts, unit: int, copies: int = 1) -> None:
         """Add the accesses of a region's addresses, `unit` bytes apart (a power of two up to 1024).
@@ -58,8 +75,7 @@ class AddressTotals:
                 counts = _joined(counts, width // block)
                 block = width
                 values, times = _count_of_counts(counts)
-            weights = values * np.log2(np.maximum(values, 1))
-            self.sums[level] += copies * sum_of_products(weights, times)
+            self._weigh(level, values, times, copies)
 
     def entropies(self) -> NDArray[np.float64]:
         """Return the entropies of all addresses with 0 to 10 low bits dropped, bits."""

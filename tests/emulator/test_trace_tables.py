@@ -137,3 +137,25 @@ def test_a_count_that_overflows_its_cell_is_carried(read: str, monkeypatch: pyte
     carried = full.dense.astype(np.int64)
     np.add.at(carried, full.carries[: full.n_carries], 1 << 32)
     assert np.array_equal(carried - 0xFFFFFFFF, plain.dense)
+
+
+@pytest.mark.parametrize("pointer", ["a", "((x >> 9) & 1 ? a : b)"], ids=["one buffer", "either of two"])
+def test_scattered_addresses_are_counted_one_by_one(pointer: str) -> None:
+    """More rows than after which it is clear that theirs do not come again."""
+    text = f"""// clmap: global=262144 local=64 a=random(65536) b=random(65536) o=zeros(262144)
+__kernel void k(__global uchar *a, __global uchar *b, __global uint *o) {{
+  uint x = get_global_id(0) * 2654435761u + 12345u;
+  o[get_global_id(0)] = {pointer}[x >> 16];
+}}"""
+    program = read_program(text, "k.cl")
+    kernel = program.kernels[0]
+    run = jit.run(
+        program, kernel, resolve(program, kernel), EmulationSettings(device=load_model("nvidia-hopper"))
+    )
+    assert run.counts.dense is not None
+    x = np.arange(262_144, dtype=np.uint32) * np.uint32(2654435761) + np.uint32(12345)
+    first = np.ones(len(x), bool) if pointer == "a" else (x >> 9 & 1).astype(bool)
+    for number, chosen in ((1, first), (2, ~first)):
+        start = run.counts.starts[number]
+        expected = np.bincount((x >> 16)[chosen], minlength=65536)
+        assert np.array_equal(run.counts.dense[start : start + 65536], expected)

@@ -45,6 +45,9 @@ class Budget:
     """Work-groups looked at where the whole launch is over the budget; 0 leaves such launches unknown."""
 
 
+_IRREGULAR = "addresses too irregular for the whole launch to be enumerated"
+
+
 @dataclass(slots=True)
 class Spending:
     """What has been spent of a budget so far, in one count or in several that share it."""
@@ -127,13 +130,22 @@ class Spending:
         if self.patterns > self.budget.patterns:
             raise OverBudgetError("accesses in too many different patterns", by_size=False)
 
+    def can_spend(self, cells: int) -> bool:
+        """Tell whether so many elements of arrays can still be made."""
+        return self.cells + cells <= self.budget.work_cells
+
+    def foresee(self, cells: int) -> None:
+        """End here if what is still to come would. Raises: OverBudgetError."""
+        if not self.can_spend(cells):
+            raise OverBudgetError(_IRREGULAR)
+
     def spend(self, *, cells: int = 0, turns: int = 0, boxes: int = 0) -> None:
         """Note some work. Raises: OverBudgetError."""
         self.cells += cells
         self.turns += turns
         self.boxes += boxes
         if self.cells > self.budget.work_cells:
-            raise OverBudgetError("addresses too irregular for the whole launch to be enumerated")
+            raise OverBudgetError(_IRREGULAR)
         if self.turns > self.budget.turns:
             raise OverBudgetError(
                 f"loops of more than {self.budget.turns} iterations that differ from each other",

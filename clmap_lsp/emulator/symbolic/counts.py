@@ -23,7 +23,7 @@ from clmap_lsp.emulator.symbolic.control import (
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.images import ImageCount, ImageCounter
 from clmap_lsp.emulator.symbolic.machine import Doubt, Machine, Turns
-from clmap_lsp.emulator.symbolic.memory import KnownData
+from clmap_lsp.emulator.symbolic.memory import Inputs, KnownData
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.recurring import Masks
 from clmap_lsp.emulator.symbolic.rows import Rows
@@ -125,6 +125,7 @@ def count(
     budget: Budget = DEFAULT_BUDGET,
     constants: Iterable[Initializer] = (),
     shared: Spending | None = None,
+    inputs: Inputs | None = None,
 ) -> SymbolicResult:
     """Return what every access of a kernel costs in a launch.
 
@@ -132,6 +133,7 @@ def count(
     the program) and given inputs that it does not change; elsewhere unknown with the reason, site by site.
     Results are cached by kernel, launch and device. Several launches that are compared with one may have
     `shared` what one may cost: what is spent is added to it, and beyond its budget nothing is counted.
+    `inputs` has, and gets, contents of buffers.
     """
     asked = counted_as(launch), device, budget
     hit = _cache.get(kernel, asked)
@@ -139,7 +141,7 @@ def count(
         if shared is not None and shared.is_over:
             return SymbolicResult({}, {}, Bail("launches before it were too costly", kernel.name_span))
         spending = Spending(budget)
-        found = _count(kernel, launch, device, spending, tuple(constants))
+        found = _count(kernel, launch, device, spending, tuple(constants), {} if inputs is None else inputs)
         hit = _cache.keep(kernel, asked, (found, spending))
     if shared is not None:
         shared.add(hit[1])
@@ -161,9 +163,10 @@ def _count(
     device: DeviceModel,
     spending: Spending,
     constants: tuple[Initializer, ...],
+    inputs: Inputs,
 ) -> SymbolicResult:
     try:
-        return _count_boxes(kernel, launch, device, spending, constants, boxes_of(launch))
+        return _count_boxes(kernel, launch, device, spending, constants, boxes_of(launch), inputs)
     except BailError as error:
         return SymbolicResult({}, {}, error.bail)
     except OverBudgetError as error:
@@ -171,7 +174,7 @@ def _count(
             return SymbolicResult({}, {}, Bail(error.reason, kernel.name_span))
         again = spending.for_a_sample()
         try:
-            return _count_sample(kernel, launch, device, again, constants, error.reason)
+            return _count_sample(kernel, launch, device, again, constants, error.reason, inputs)
         finally:
             spending.add(again)
 
@@ -183,11 +186,12 @@ def _count_boxes(
     spending: Spending,
     constants: tuple[Initializer, ...],
     boxes: Iterable[Box],
+    inputs: Inputs,
     scale: Fraction | None = None,
     reason: str | None = None,
 ) -> SymbolicResult:
     """Count the given boxes; `scale` is by how much they stand for the launch, if they are a sample."""
-    machines = run_boxes(kernel, launch, device.simd_width, spending, constants, boxes)
+    machines = run_boxes(kernel, launch, device.simd_width, spending, constants, boxes, inputs=inputs)
     counter = Counter(device, spending)
     sites: dict[Site, _Sum] = {}
     images = ImageCounter(device.simd_width, spending)
@@ -223,6 +227,7 @@ def _count_sample(
     spending: Spending,
     constants: tuple[Initializer, ...],
     reason: str,
+    inputs: Inputs,
 ) -> SymbolicResult:
     """Count one random work-group of each of some equal strata of the linear group id, and scale up.
 
@@ -246,6 +251,7 @@ def _count_sample(
             spending,
             constants,
             [box_of_group(launch, it) for it in chosen],
+            inputs,
             Fraction(n_groups, n_sampled),
             f"{n_sampled} of {n_groups} work-groups: {reason}",
         )
@@ -327,6 +333,7 @@ def run_boxes(
     suppose_turns: Turns | None = None,
     everybody_counts: bool = False,
     as_many_as_fit: bool = False,
+    inputs: Inputs | None = None,
 ) -> list[Machine]:
     """Run a kernel for boxes of work-groups, splitting them until each can be followed.
 
@@ -338,7 +345,7 @@ def run_boxes(
     """
     kernel = with_null_arguments(kernel, launch)
     needs = needs_of(kernel)
-    data = KnownData(kernel, launch, needs.written, constants)
+    data = KnownData(kernel, launch, needs.written, constants, inputs)
     scalars = _scalars(kernel, launch)
     waiting = list(boxes)[::-1]
     masks = Masks()

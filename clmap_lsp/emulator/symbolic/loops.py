@@ -23,6 +23,7 @@ from clmap_lsp.emulator.symbolic.control import (
     SplitError,
     SplitTurnsError,
 )
+from clmap_lsp.emulator.symbolic.iterations import foresee
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
@@ -81,6 +82,7 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live, *, is_tested: bool = 
         machine.space.spending.spend(turns=1)
         if not attempts.left and not attempts.may_end:
             attempts.may_end = _may_end(machine, loop)
+            foresee(machine, loop, current, _written_steps(machine, loop))
         if attempts.left:
             attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
         before = _Saved.of(machine, loop) if machine.suppose_taken and machine.supposed is None else None

@@ -16,6 +16,7 @@ from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
 from clmap_lsp.emulator.symbolic.exclusive import executions, is_exclusive
 from clmap_lsp.emulator.symbolic.histogram import add_region
 from clmap_lsp.emulator.symbolic.machine import Machine
+from clmap_lsp.emulator.symbolic.memory import Inputs
 from clmap_lsp.emulator.symbolic.ordered import ordered_buffers
 from clmap_lsp.emulator.symbolic.progressions import Progressions
 from clmap_lsp.emulator.symbolic.rows import Rows
@@ -63,17 +64,21 @@ def measured(
     simd_width: int = _WARP_FREE,
     budget: Budget = DEFAULT_BUDGET,
     constants: Iterable[Initializer] = (),
+    inputs: Inputs | None = None,
 ) -> Measured | Bail:
     """Return the metrics of a launch and what they show, or why this engine cannot tell them.
 
     Every access counts as written. The cost grows with the kernel's text and the footprint, not with the
-    number of accesses, as long as the work-items of a group stay together.
+    number of accesses, as long as the work-items of a group stay together. `inputs` has, and gets, contents
+    of buffers.
     """
     try:
         # Work-items of a box had better stay together: guards always split it.
         spending = Spending(replace(budget, mask_cells=0))
         boxes = boxes_of(launch)
-        machines = run_boxes(kernel, launch, simd_width, spending, constants, boxes, follow_ordinals=True)
+        machines = run_boxes(
+            kernel, launch, simd_width, spending, constants, boxes, follow_ordinals=True, inputs=inputs
+        )
         for machine in machines:
             if machine.doubts:
                 doubt = machine.doubts[0]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.emulator.symbolic.distinct import distinct
@@ -29,6 +30,9 @@ from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import Initializer, Kernel, Variable, VariableKind
 from clmap_lsp.source.types import ScalarType, Type, VectorType
 
+Inputs = dict[str, NDArray[np.uint8]]
+"""Bytes of buffer arguments that were made already, for whoever needs them next."""
+
 _LIMIT_BYTES = 1 << 26
 _PYTHON_LIMIT = 1 << 21
 """Of what is worked out while a person types; a run has more."""
@@ -38,9 +42,15 @@ class KnownData:
     """Buffers and constants whose bytes at launch hold throughout, because the kernel never writes them."""
 
     def __init__(
-        self, kernel: Kernel, launch: Launch, written: set[Variable], constants: Iterable[Initializer]
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        written: set[Variable],
+        constants: Iterable[Initializer],
+        inputs: Inputs | None = None,
     ) -> None:
         self._launch = launch
+        self._inputs: Inputs = {} if inputs is None else inputs
         self._written = written
         self._parameters = set(kernel.parameters)
         self._constants = {it.variable: None if it.addresses else it.data for it in constants}
@@ -69,10 +79,14 @@ class KnownData:
             return Unknown(f"data in `{root.name}`")
         if root.name in self._launch.inferred:
             return Unknown(f"data in `{root.name}`, which the launch does not give")
+        if root.name in self._inputs:
+            return self._inputs[root.name]
         try:
-            return buffer_contents(argument, root.type, limit_bytes=_LIMIT_BYTES, python_limit=_PYTHON_LIMIT)
+            made = buffer_contents(argument, root.type, limit_bytes=_LIMIT_BYTES, python_limit=_PYTHON_LIMIT)
         except LaunchError as error:
             return Unknown(f"data in `{root.name}`: {error.cause}")
+        self._inputs[root.name] = made
+        return made
 
     def load(self, pointer: Pointer, kind: Type, mask: Mask, space: Space) -> Value:
         """Return what a load of type `kind` reads. Raises: SplitError, NotRegularError."""
