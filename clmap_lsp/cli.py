@@ -22,6 +22,7 @@ _SERVER_OPTIONS = ("--stdio", "--tcp", "--clientProcessId", "--log-level")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     collect_rarely()
+    _want_one_thread_of_blas()
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_missing_streams()
     _spell_what_has_no_encoding()
@@ -44,6 +45,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("CLMAP_DEBUG"):
             raise
         return _fail(internal_error(error))
+
+
+def _want_one_thread_of_blas() -> None:
+    """Keep NumPy from starting a thread for each core as it is loaded, with memory for each.
+
+    They are for products of matrices, which nothing here asks for, and cost two empty Pythons on two cores.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _check_folder() -> None:

@@ -205,7 +205,6 @@ __kernel void sample(__global float *a, __global const float *b, int n) {
 
 def load_all() -> None:
     """Load here what copies of this process need for any file: they share it, and a new one costs little."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from clmap_lsp.config import Settings
     from clmap_lsp.rules.selection import Selection
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -95,7 +94,6 @@ def confined(
 
 def warm() -> None:
     """Load what runs kernels, and compile what is our own of it, while it can still be kept."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from clmap_lsp.worker.tasks import warm as load
 
     load()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from clmap_lsp.time.facts import time_facts
-
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis
     from clmap_lsp.devices.model import DeviceModel
@@ -18,6 +16,8 @@ def estimate_of(access: AccessAnalysis, device: DeviceModel) -> Estimate | None:
     cost, granule = access.per_request, device.granule_bytes
     if cost is None or cost.unit != "sectors" or granule is None or not device.is_product:
         return None
+    from clmap_lsp.time.facts import time_facts
+
     if time_facts(device.id) is not None:  # What it loses is told in seconds, after the rules.
         return None
     from clmap_lsp.research import estimate_from_sectors

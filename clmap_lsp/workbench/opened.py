@@ -16,7 +16,6 @@ from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.span import SourceFile, Span
-from clmap_lsp.time.facts import time_facts
 from clmap_lsp.workbench.hosts import HostFacts
 from clmap_lsp.workbench.timing import TIMED_RULES, Times, with_time_lost
 
@@ -183,8 +182,11 @@ class OpenedFile:
             standard=standard,
             is_standard_open=self.is_standard_open,
         )
-        times = self.times(analysis, waits=predicts)
         said = run(context, selection, self._memory)
+        if not said:
+            self.is_judged = True
+            return ()
+        times = self.times(analysis, waits=predicts)
         found = self._judged(said, analysis, selection, times, waits=waits, compiles=predicts)
         return tuple(self._with_host_line(it, analysis) for it in found) if self.facts.launches else found
 
@@ -195,6 +197,8 @@ class OpenedFile:
 
         Empty where the device has no timing facts. Without `waits`, of those alone that are known already.
         """
+        from clmap_lsp.time.facts import time_facts
+
         if time_facts(self.device.id) is None:
             return {}
         found: dict[str, Prediction | str] = {}

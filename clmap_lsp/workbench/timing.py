@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 from clmap_lsp.analysis.content import Kept
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, LostTime, Severity
-from clmap_lsp.launch.roomy import roomy, scaled_up
-from clmap_lsp.time.facts import time_facts
-from clmap_lsp.time.losses import time_lost
-from clmap_lsp.time.model import Prediction, grows_alike, is_mostly_launch, is_rough
-from clmap_lsp.time.predict import time_of
-from clmap_lsp.time.wording import bound_text, percent, seconds_text
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Initializer
+    from clmap_lsp.time.model import Prediction
 
 TIMED_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
 """Rules about accesses that cost more than they need: what they lose can be told in seconds."""
@@ -46,6 +41,8 @@ class Times:
 
     def known(self, kernel: KernelAnalysis, device: DeviceModel) -> Prediction | str | None:
         """Return the time of a kernel if it was worked out before, at no cost."""
+        from clmap_lsp.time.facts import time_facts
+
         if time_facts(device.id) is None:
             return None
         return None if kernel.content is None else self._known.get(kernel.content)
@@ -56,6 +53,8 @@ class Times:
         """Return how long a kernel's launch takes, or why nobody can tell."""
         known = self.known(kernel, device)
         if known is None:
+            from clmap_lsp.time.predict import time_of
+
             self.n_made += 1
             known = time_of(kernel.kernel, kernel.launch, device, constants)
             if kernel.content is not None:
@@ -82,6 +81,10 @@ class Times:
     def _larger(
         self, kernel: KernelAnalysis, launch: Launch, device: DeviceModel, constants: tuple[Initializer, ...]
     ) -> Enlarged | None:
+        from clmap_lsp.launch.roomy import roomy, scaled_up
+        from clmap_lsp.time.model import grows_alike, is_mostly_launch, is_rough
+        from clmap_lsp.time.predict import time_of
+
         home: Prediction | str | None = None
         larger = roomy(kernel.kernel, launch)
         if larger is None:
@@ -92,7 +95,7 @@ class Times:
         time = "" if larger is None else time_of(kernel.kernel, larger, device, constants)
         if larger is None or isinstance(time, str):
             return None
-        if isinstance(home, Prediction) and not grows_alike(home, time):
+        if home is not None and not isinstance(home, str) and not grows_alike(home, time):
             return None
         return Enlarged(larger, time, is_instead=home is None)
 
@@ -128,7 +131,7 @@ def with_time_lost(
     for finding in findings:
         time = times.get(finding.kernel or "")
         kernel = by_name.get(finding.kernel or "")
-        if finding.code in TIMED_RULES and isinstance(time, Prediction) and kernel is not None:
+        if finding.code in TIMED_RULES and time and not isinstance(time, str) and kernel is not None:
             sites = {it.access.site for it in _accesses(finding, kernel)}
             if sites:
                 finding = _timed(finding, *_lost(time, enlarged(kernel), sites))  # noqa: PLW2901
@@ -141,6 +144,8 @@ def _lost(time: Prediction, larger: Enlarged | None, sites: Collection[int]) -> 
 
     A size that somebody gave is taken at its word, unless nothing is lost on a larger one either.
     """
+    from clmap_lsp.time.losses import time_lost
+
     here = time_lost(time, sites)
     if larger is None:
         return here, time
@@ -164,6 +169,8 @@ def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalys
 
 
 def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
+    from clmap_lsp.time.wording import bound_text, percent, seconds_text
+
     whole = f"{seconds_text(lost.launch_seconds)} on {time.facts.name}"
     if lost.sizes:
         whole += f" with {int(lost.sizes):,} work-items" if lost.sizes.isdecimal() else f" with {lost.sizes}"

@@ -433,21 +433,47 @@ NEEDLESS = (
 )
 
 
-def test_a_check_imports_what_it_needs(tmp_path: Path) -> None:
-    """Not the server's libraries, a driver or LLVM, nor readers of host code where there is none."""
-    path = tmp_path / "simple.cl"
-    path.write_text(Path(SIMPLE).read_text(encoding="utf-8"), encoding="utf-8")
+NEEDLESS_WITHOUT_FINDINGS = (
+    *("platformdirs", "clmap_lsp.time", "clmap_lsp.launch.roomy", "clmap_lsp.workbench.holding"),
+    *("clmap_lsp.workbench.compiling", "clmap_lsp.compiled"),
+)
+
+
+def after_a_check(path: Path, shown: str) -> str:
+    """Return what an expression says in a process that has checked a file, behind the exit code."""
     script = (
-        "import sys\n"
+        "import os, sys\n"
         "from clmap_lsp.cli import main\n"
         f"code = main(['--check', {str(path)!r}, '--format', 'concise'])\n"
-        f"loaded = [it for it in {NEEDLESS} if it in sys.modules]\n"
-        "sys.exit(f'{code} {loaded}')\n"
+        f"shown = {shown}\n"
+        "sys.exit(f'{code} {shown}')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr == "1 []\n"
+    return done.stderr.rstrip()
+
+
+def test_a_check_imports_what_it_needs(tmp_path: Path) -> None:
+    """Not the server's libraries, a driver or LLVM, nor readers of host code where there is none."""
+    path = tmp_path / "simple.cl"
+    path.write_text(Path(SIMPLE).read_text(encoding="utf-8"), encoding="utf-8")
+    assert after_a_check(path, f"[it for it in {NEEDLESS} if it in sys.modules]") == "1 []"
+
+
+def test_a_check_that_finds_nothing_does_not_import_what_judges_findings(tmp_path: Path) -> None:
+    path = tmp_path / "fill.cl"
+    path.write_text("__kernel void fill(__global float *x) { x[get_global_id(0)] = 1.0f; }\n")
+    needless = NEEDLESS + NEEDLESS_WITHOUT_FINDINGS
+    assert after_a_check(path, f"[it for it in {needless} if it in sys.modules]") == "0 []"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_check_starts_no_threads_for_products_of_matrices(tmp_path: Path) -> None:
+    """NumPy would start one for each core as it is loaded."""
+    path = tmp_path / "simple.cl"
+    path.write_text(Path(SIMPLE).read_text(encoding="utf-8"), encoding="utf-8")
+    assert after_a_check(path, "'numpy' in sys.modules, len(os.listdir('/proc/self/task'))") == "1 (True, 1)"
 
 
 def test_a_global_offset_is_known_to_all(tmp_path: Path) -> None:
