@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.chained import without_joints
 
-_COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
-_NAMED = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\(|[;{}()]")
-_MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
-_FILLED_IN = re.compile(r"\$\{[^{}\n]*\}")
+_COMMENT = lazy_pattern(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_KERNEL = lazy_pattern(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
+_NAMED = lazy_pattern(r"(?<!\w)([A-Za-z_]\w*+)\s*+\(|[;{}()]")
+_MORE = lazy_pattern(r"\s*[A-Za-z_][\w\s*]*\(")
+_ATTRIBUTE = lazy_pattern(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+_FILLED_IN = lazy_pattern(r"\$\{[^{}\n]*\}")
 """What a template has in the place of a type or a number."""
-_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_MARK = re.compile(r"[;{}()]")
-_BRACKET = re.compile(r"[();{]")
-_OPAQUE = re.compile(r"\b(?:image\w*_t|sampler_t|pipe|queue_t|event_t)\b")
+_DIRECTIVE = lazy_pattern(r"^[ \t]*#[^\n]*", re.MULTILINE)
+_WORD = lazy_pattern(r"[A-Za-z_]\w*")
+_MARK = lazy_pattern(r"[;{}()]")
+_BRACKET = lazy_pattern(r"[();{]")
+_OPAQUE = lazy_pattern(r"\b(?:image\w*_t|sampler_t|pipe|queue_t|event_t)\b")
 _LONGEST_HEAD = 2000
 """Characters between `kernel` and its parameters, return type and macros."""
 _LONGEST_PARAMETERS = 20_000

@@ -19,7 +19,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.lazy import lazy_property
+from clmap_lsp.lazy import lazy_pattern, lazy_property
 
 # What parses is imported where it parses: beside most kernels there is nothing that launches.
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ _MAX_MEANT = 16
 _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
-_LAUNCH = re.compile(
+_LAUNCH = lazy_pattern(
     r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
     r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]{0,200}\bpyopencl\b|\bfrom\s+pyopencl\b"
     r"|\b(?:ktt|cltune)::Tuner\b"
     r"|\b\w{0,40}(?:[rR]un|[lL]aunch|[eE]nqueue|[eE]xec)\w{0,40}\((?:\w{1,40},\s*)?\"\w{1,80}\",\s*[123],"
 )
-_BY_LIBRARY = re.compile(r'\b(\w{1,80})\((?:\w{1,40},\s*)?"\w{1,80}",\s*[123],')
+_BY_LIBRARY = lazy_pattern(r'\b(\w{1,80})\((?:\w{1,40},\s*)?"\w{1,80}",\s*[123],')
 """`run(queue, "kernel", 2, …)`: of a library that launches what it is given the name of."""
 _HINTS = (
     '", 1,',
@@ -77,17 +77,17 @@ _HINTS = (
     "make_kernel",
     "pyopencl",
 )
-_USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
-_NAMESPACES = re.compile(r"\bnamespace\s+(?:\w+::)*(\w+)\s*\{")
-_CLASSES = re.compile(r"\b(?:class|struct|union)\s+(\w+)")
-_MAKES = re.compile(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(?:\w+::)*(\w+)")
-_MADE_BY = re.compile(r"\b(\w+)(?:<[^<>;{}()\n]{0,80}>)?::~?\1\s*\(")
-_INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_WORDS = re.compile(r"[A-Za-z_]\w*")
-_HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
-_GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
+_USES = lazy_pattern(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_NAMESPACES = lazy_pattern(r"\bnamespace\s+(?:\w+::)*(\w+)\s*\{")
+_CLASSES = lazy_pattern(r"\b(?:class|struct|union)\s+(\w+)")
+_MAKES = lazy_pattern(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(?:\w+::)*(\w+)")
+_MADE_BY = lazy_pattern(r"\b(\w+)(?:<[^<>;{}()\n]{0,80}>)?::~?\1\s*\(")
+_INCLUDES = lazy_pattern(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_WORDS = lazy_pattern(r"[A-Za-z_]\w*")
+_HEADERS = lazy_pattern(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
+_GUARDS = lazy_pattern(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
-_BOOST = re.compile(r"/boost/(?:version|config|assert)\.hpp$")
+_BOOST = lazy_pattern(r"/boost/(?:version|config|assert)\.hpp$")
 """Headers that most of Boost needs: a copy of parts of it has them too."""
 _STANDARD = "std"
 _LIBRARIES = frozenset(("cl", "compute", "std", "ktt", "cltune"))
@@ -111,7 +111,7 @@ class HostFile:
         return next(known, None) or self.macros.get(name)
 
 
-_KERNEL_HEAD = re.compile(r"(?<![\w.])(?:__)?kernel\s+(?:void\s|__attribute__)")
+_KERNEL_HEAD = lazy_pattern(r"(?<![\w.])(?:__)?kernel\s+(?:void\s|__attribute__)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -978,7 +978,7 @@ class HostProject:
         return sorted(found, key=lambda it: (it != nearest, it))[:_MAX_MEANT]
 
 
-_HOLE = re.compile(r"\*|\\?\{([^{}]*)\\?\}")
+_HOLE = lazy_pattern(r"\*|\\?\{([^{}]*)\\?\}")
 
 
 def _as_pattern(hole: re.Match[str]) -> str:

@@ -11,24 +11,25 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.host_tokens import RAW_STRING, SKIPPED, STRING_BODY, STRING_END
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf'{SKIPPED}|{RAW_STRING}|"(?P<string>{STRING_BODY}){STRING_END}'
     r"|(?<!\w)(?P<kernel>(?:__kernel|kernel)\s++(?=void\s|__attribute__))"
     r"|(?<!\w)(?P<name>[A-Za-z_]\w*+)(?:\s*+\()?|[()]",
     re.DOTALL,
 )
-_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)\s+(?:void|__attribute__)(?!\w)")
-_DEFINED = re.compile(
+_KERNEL = lazy_pattern(r"(?<!\w)(?:__kernel|kernel)\s+(?:void|__attribute__)(?!\w)")
+_DEFINED = lazy_pattern(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameter>[\w.]*)\)(?P<body>[^\n]*)", re.MULTILINE
 )
-_DEFINES = re.compile(r"#[ \t]*+define[ \t]++\Z")
+_DEFINES = lazy_pattern(r"#[ \t]*+define[ \t]++\Z")
 _FAR = 80
 _NO_MACROS = frozenset(("if", "while", "for", "switch", "return", "sizeof", "catch", "defined"))
-_JOINT = re.compile(r"\)[ \t]*\+\s*[\"A-Za-z_]")
-_NOT_LINE_END = re.compile(r"[^\n]")
-_BETWEEN = re.compile(r"(?:[\s+]|//[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
+_JOINT = lazy_pattern(r"\)[ \t]*\+\s*[\"A-Za-z_]")
+_NOT_LINE_END = lazy_pattern(r"[^\n]")
+_BETWEEN = lazy_pattern(r"(?:[\s+]|//[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.chained import Piece, chains
 from clmap_lsp.source.host_tokens import RAW_STRING, SKIPPED, STRING_BODY, STRING_END
 from clmap_lsp.source.span import Span
@@ -26,25 +27,27 @@ LANGUAGES: dict[str, HostLanguage] = {
 }
 """The host language of a file by its suffix."""
 
-_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(\"']{0,2000}+\(", re.DOTALL)
+_KERNEL = lazy_pattern(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(\"']{0,2000}+\(", re.DOTALL)
 _C_STRING = f'"{STRING_BODY}{STRING_END}'
-_CPP_TOKEN = re.compile(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
-_C_TOKEN = re.compile(rf"{SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
-_PYTHON_TOKEN = re.compile(
+_CPP_TOKEN = lazy_pattern(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
+_C_TOKEN = lazy_pattern(rf"{SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
+_PYTHON_TOKEN = lazy_pattern(
     r"#[^\n]*|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})"
     r"(?:(?P<triple>\"\"\"|''')(?P<long>(?:[^\\\"']++|\\.|(?!(?P=triple))[\"'])*+)(?:(?P=triple)|\\?\Z)"
     r"|(?P<quote>[\"'])(?P<short>(?:[^\\\n\"']++|\\.|(?!(?P=quote))[\"'])*+)(?:(?P=quote)|(?=\n)|\\?\Z))",
     re.DOTALL,
 )
-_C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
-_FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
-_JOINED_LINE = re.compile(r"\\\r?\n")
-_PYTHON_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
+_C_ESCAPE = lazy_pattern(
+    r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL
+)
+_FIELD = lazy_pattern(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
+_JOINED_LINE = lazy_pattern(r"\\\r?\n")
+_PYTHON_COMMENT = lazy_pattern(r"(?<!\S)#[^\n]*")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
-_ASSIGNED = re.compile(r'=\s*"')
-_CHAR = re.compile(r"(?<!\w)char(?!\w)")
-_NO_DECLARATION = re.compile(r'[;"#/]')
+_ASSIGNED = lazy_pattern(r'=\s*"')
+_CHAR = lazy_pattern(r"(?<!\w)char(?!\w)")
+_NO_DECLARATION = lazy_pattern(r'[;"#/]')
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 
 
@@ -225,9 +228,9 @@ def _c(text: str, pattern: re.Pattern[str]) -> Iterator[EmbeddedSource]:
         yield _joined(text, run)
 
 
-_BETWEEN_C = re.compile(r"[ \t\r\n\\]*+(?:\)?\s*+\+\s*+(?:(?:std::)?string\s*+\(\s*+)?)?")
-_ADDED = re.compile(r"\)?\s*+;?\s*+(?P<name>\w++)\s*+\+=\s*+\(?\s*+")
-_ADDED_TO = re.compile(r"(?P<name>(?<!\w)\w++)\s*+\+?=\s*+(?:(?:std::)?string\s*+)?\(?\s*+\Z")
+_BETWEEN_C = lazy_pattern(r"[ \t\r\n\\]*+(?:\)?\s*+\+\s*+(?:(?:std::)?string\s*+\(\s*+)?)?")
+_ADDED = lazy_pattern(r"\)?\s*+;?\s*+(?P<name>\w++)\s*+\+=\s*+\(?\s*+")
+_ADDED_TO = lazy_pattern(r"(?P<name>(?<!\w)\w++)\s*+\+?=\s*+(?:(?:std::)?string\s*+)?\(?\s*+\Z")
 _LONGEST_NAME = 80
 
 

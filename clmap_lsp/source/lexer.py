@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.difference import Difference, difference
 
 NO_GAP, SPACE, NEW_LINE = 0, 1, 2
@@ -81,13 +82,13 @@ _OPERATOR = r"<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#
 _PLACEHOLDER = r"@[^\W\d]\w*"
 _ANY = rf"({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)"
 _TOKEN = re.compile(rf"({GAP}){_ANY}")
-_ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
+_ONE = lazy_pattern(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
 _CONTINUATION = re.compile(SPLICE)
 _GLUED = re.compile(r"\\(?<=\S\\)[ \t]*(?:\r\n|\n|\r)\S")  # `re` finds the one character fastest.
-_NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
+_NOT_A_LINE_END = lazy_pattern(rf"{SPLICE}|{COMMENT}")
 _TOKENS_AT_ONCE = 4_096
 _WORDS = re.compile(rf"{GAP}{_ANY}")
-_NOT_CODE = re.compile(rf"{COMMENT}|{STRING}|{CHARACTER}")
+_NOT_CODE = lazy_pattern(rf"{COMMENT}|{STRING}|{CHARACTER}")
 _NAME = re.compile(_WORD)
 _ONLY_GAP = re.compile(GAP)
 

@@ -6,10 +6,8 @@ before expansion keeps a file that includes a megabyte of them interactive.
 
 from __future__ import annotations
 
-import re
-
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.lazy import lazy_property
+from clmap_lsp.lazy import lazy_pattern, lazy_property
 from clmap_lsp.source.lexer import CHARACTER, COMMENT, STRING, gap_end, words, words_at
 from clmap_lsp.source.pieces import Chunk, Piece
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
@@ -83,7 +81,7 @@ def _outline(chunk: Chunk, state: State) -> tuple[list[Item], State]:
 
 
 # Each alternative starts with one certain character: so `re` passes over what lies between the fastest way.
-_MARKS = re.compile(rf"{COMMENT}|{STRING}|{CHARACTER}|\{{|\}}|\(|\)|;")
+_MARKS = lazy_pattern(rf"{COMMENT}|{STRING}|{CHARACTER}|\{{|\}}|\(|\)|;")
 
 
 def _goes_on(following: list[str], name: str | None) -> bool:

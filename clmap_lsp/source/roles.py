@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from itertools import compress, count
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.counted import is_counted_with
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import NEW_LINE, Token
@@ -24,22 +25,22 @@ from clmap_lsp.source.vocabulary import (
     is_predefined,
 )
 
-_LANES = re.compile(r"(?:[^\Wx\d])(16|2|3|4|8)(?:_t)?\Z")
+_LANES = lazy_pattern(r"(?:[^\Wx\d])(16|2|3|4|8)(?:_t)?\Z")
 _ELEMENTS = ("double", "half", "uchar", "ushort", "ulong", "uint", "char", "short", "long", "int", "float")
-_SMALL = re.compile(r"VEC|VW|WPT|WIDTH|UNROLL|PER_|_PER|LANES|RADIUS|CHANNEL|DEPTH|FACTOR", re.IGNORECASE)
-_COUNTING_TYPE = re.compile(
+_SMALL = lazy_pattern(r"VEC|VW|WPT|WIDTH|UNROLL|PER_|_PER|LANES|RADIUS|CHANNEL|DEPTH|FACTOR", re.IGNORECASE)
+_COUNTING_TYPE = lazy_pattern(
     r"(?:^|_)(?P<what>SIZE|COUNT|LENGTH|LEN|MASK|INDEX|IDX|OFFSET|ORDINAL|ID|POS)S?(?:_?T(?:YPE)?)?$",
     re.IGNORECASE,
 )
 _UNSIGNED = frozenset(("size", "count", "length", "len", "mask"))
-_PADDING = re.compile(r"(?:^|_)PAD(?:DING)?$", re.IGNORECASE)
-_WHOLE_GROUP = re.compile(r"(?:THREADS|ITEMS)_PER_(?:WORK_?)?(?:GROUP|BLOCK|WG)", re.IGNORECASE)
-_SIMD = re.compile(r"WAVE|WARP|SIMD|SUB_?GROUP", re.IGNORECASE)
-_WORK_GROUP = re.compile(
+_PADDING = lazy_pattern(r"(?:^|_)PAD(?:DING)?$", re.IGNORECASE)
+_WHOLE_GROUP = lazy_pattern(r"(?:THREADS|ITEMS)_PER_(?:WORK_?)?(?:GROUP|BLOCK|WG)", re.IGNORECASE)
+_SIMD = lazy_pattern(r"WAVE|WARP|SIMD|SUB_?GROUP", re.IGNORECASE)
+_WORK_GROUP = lazy_pattern(
     r"(?:^|_)(?:WGS?|WORK_?GROUP|LOCAL|GROUP|THREADS|BLOCK)(?:_?(?:SIZE|DIM|ITEMS|WIDTH))?(?:_?X)?$",
     re.IGNORECASE,
 )
-_GROUP = re.compile(r"WGS|WG|LOCAL|GROUP|BLOCK|TILE|THREADS|SIZE|DIM", re.IGNORECASE)
+_GROUP = lazy_pattern(r"WGS|WG|LOCAL|GROUP|BLOCK|TILE|THREADS|SIZE|DIM", re.IGNORECASE)
 _BEFORE_OPERANDS = frozenset(
     {
         *("(", "[", "{", "}", ",", ";", "=", "?", ":", "return", "!", "~", "&&", "||", "case", "else"),

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
 
@@ -29,18 +30,22 @@ _SHORT = (
     r"|<[a-z]+:(?P<tagged>[A-Za-z_]\w*)>|@(?P<configured>[A-Z_][A-Z0-9_]*)@"
 )
 _STATEMENT = r"%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b"
-_MARK = re.compile(rf"{_LONG}|{_SHORT}", re.DOTALL)
-_OPENED = re.compile(rf"{_LONG_OPENED}|{_SHORT}", re.DOTALL)
+_MARK = lazy_pattern(rf"{_LONG}|{_SHORT}", re.DOTALL)
+_OPENED = lazy_pattern(rf"{_LONG_OPENED}|{_SHORT}", re.DOTALL)
 """Of a long mark only how it begins: each that is not closed would look through the rest of the text. Each
 alternative starts with a certain character, so that the first is found fast."""
-_STATEMENTS = re.compile(_STATEMENT)
-_OPENED_OR_LINE = re.compile(rf"{_LONG_OPENED}|{_SHORT}|^[ \t]*{_STATEMENT}[^\n]*", re.DOTALL | re.MULTILINE)
-_WORD = re.compile(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
-_ANY_WORD = re.compile(r"%[A-Z]")
-_CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*")
+_STATEMENTS = lazy_pattern(_STATEMENT)
+_OPENED_OR_LINE = lazy_pattern(
+    rf"{_LONG_OPENED}|{_SHORT}|^[ \t]*{_STATEMENT}[^\n]*", re.DOTALL | re.MULTILINE
+)
+_WORD = lazy_pattern(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
+_ANY_WORD = lazy_pattern(r"%[A-Z]")
+_CERTAIN_WORD = lazy_pattern(
+    r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*"
+)
 """A `%` before a word where no operand stands before it, so that it cannot be the remainder."""
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)', re.DOTALL)
-_CERTAIN_DOLLAR = re.compile(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
+_COMMENT = lazy_pattern(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)', re.DOTALL)
+_CERTAIN_DOLLAR = lazy_pattern(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
 """A directive with `$name`; elsewhere that may be a name, since compilers take `$` in names."""
 _HINTS = ("{{", "{%", "$", "%(", "<%", ":", "@", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""

@@ -8,39 +8,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clmap_lsp.lazy import lazy_pattern
 from clmap_lsp.source.raw_strings import RawClosings
 
-_RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s"]{0,16})\((.*?)\)\1"', re.DOTALL)
-_RAW_OPENED = re.compile(r'(?<!\w)R"([^()\\\s"]{0,16})\(')
+_RAW_STRING = lazy_pattern(r'(?<!\w)R"([^()\\\s"]{0,16})\((.*?)\)\1"', re.DOTALL)
+_RAW_OPENED = lazy_pattern(r'(?<!\w)R"([^()\\\s"]{0,16})\(')
 
-_STRING_MACRO = re.compile(
+_STRING_MACRO = lazy_pattern(
     r'^(?P<head>[^\n;{}()#"/]*?)(?<!\w)(?P<name>(?=\w*?(?:STR|SOURCE|SRC|QUOTE|TEXT|stringify|Stringify))\w++)'
     r"[ \t]*+\([ \t]*+(?:\\n[ \t]*+)?\r?$",
     re.MULTILINE,
 )
-_OPENS_LAST = re.compile(r"\([ \t]*+(?:\\n[ \t]*+)?\r?$", re.MULTILINE)
+_OPENS_LAST = lazy_pattern(r"\([ \t]*+(?:\\n[ \t]*+)?\r?$", re.MULTILINE)
 """The bracket that ends such a line: it is found much faster than the line."""
-_BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)|[()]', re.DOTALL)
+_BRACKET = lazy_pattern(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)|[()]', re.DOTALL)
 _MOST_RAW_STRINGS = 1000
 """For each that holds kernels the text is put together anew."""
-_KERNEL = re.compile(r"(?<!\w)(?:__)?kernel(?!\w)")
-_OPEN_STRING = re.compile(
+_KERNEL = lazy_pattern(r"(?<!\w)(?:__)?kernel(?!\w)")
+_OPEN_STRING = lazy_pattern(
     r'^(?=[^\n;"#/]*?(?<!\w)char(?!\w))(?:[^\n;"#/=]|=(?![ \t]*"))*+=[ \t]*+"(?:\\n)?\\?[ \t]*+\r?$'
     r'(?P<inner>(?:(?![^\S\n]*(?:\\n)?[ \t]*";).*\n)*+)[^\S\n]*+(?:\\n)?[ \t]*+";',
     re.MULTILINE,
 )
 """What a host's own tools close, line by line: C has no string of several lines."""
-_QUOTE_FIRST = re.compile(r'^[^\S\n]*+(?:\\n)?[ \t]*+";', re.MULTILINE)
+_QUOTE_FIRST = lazy_pattern(r'^[^\S\n]*+(?:\\n)?[ \t]*+";', re.MULTILINE)
 """How its last line begins: from there on none begins, which would look through the rest of the text."""
-_QUOTE_LAST = re.compile(r'=[ \t]*"(?:\\n)?\\?[ \t]*\r?$', re.MULTILINE)
+_QUOTE_LAST = lazy_pattern(r'=[ \t]*"(?:\\n)?\\?[ \t]*\r?$', re.MULTILINE)
 """The end of its first line: it is found much faster than the line."""
-_NAMES_A_STRING = re.compile(
+_NAMES_A_STRING = lazy_pattern(
     r"(?=[\w\s:*&<>\[\]]{0,200}?(?<!\w)(?:char|string|string_view|auto)(?!\w))[\w\s:*&<>\[\]]{0,200}+=\s*+"
 )
-_ENDS_DECLARATION = re.compile(r"(?<!\s)\s*+;")
+_ENDS_DECLARATION = lazy_pattern(r"(?<!\s)\s*+;")
 """Matched behind a closing quote; no second try starts inside of a run of blanks."""
-_NOT_SPACE = re.compile(r"\S")
-_NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z))|\\n')
+_NOT_SPACE = lazy_pattern(r"\S")
+_NEW_LINE = lazy_pattern(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z))|\\n')
 
 
 def n_strings(text: str) -> int:

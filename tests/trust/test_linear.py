@@ -16,6 +16,7 @@ from types import FrameType
 import pytest
 
 import clmap_lsp
+from clmap_lsp.lazy import LazyPattern
 
 SHORT, LONG = 1 << 11, 1 << 14
 SEEDS = (
@@ -51,7 +52,7 @@ def modules() -> list[str]:
         name = ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
         if name.endswith(("__main__", "_child", ".child")):
             continue
-        if re.search(r"\bre\b", path.read_text(encoding="utf-8")):
+        if re.search(r"\bre\b|\blazy_pattern\(", path.read_text(encoding="utf-8")):
             found.append(name)
     return found
 
@@ -80,7 +81,8 @@ def patterns(name: str) -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]
     assert module.__file__ is not None
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     called, others = methods(tree), imported(tree)
-    for variable, value in vars(module).items():
+    for variable, it in vars(module).items():
+        value = it.compiled() if isinstance(it, LazyPattern) else it
         if isinstance(value, re.Pattern) and isinstance(value.pattern, str) and variable not in others:
             own = called.get(variable, set())
             scans = own & SCANNING or not own & AT_ONE_PLACE or not variable.startswith("_")
