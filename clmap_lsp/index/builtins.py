@@ -15,6 +15,7 @@ from clmap_lsp.index.types import (
     OF_2_0,
     TYPE_NAMES,
     UNKNOWN,
+    VOID,
     Array,
     Base,
     Enumeration,
@@ -338,8 +339,8 @@ _DEFAULTS = {
 """What a scalar argument of another kind is converted to; `int` elsewhere."""
 
 _LOOSE: dict[str, Callable[[Base], bool]] = {
-    "imagef": lambda it: isinstance(it, OpaqueType) and it.is_image,
-    "imagew": lambda it: isinstance(it, OpaqueType) and it.is_image,
+    "imagef": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" not in it.name,
+    "imagew": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" not in it.name,
     "imaged": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" in it.name,
     "anyimage": lambda it: isinstance(it, OpaqueType) and it.is_image,
     "coordf": lambda it: _number(it, _FLOATS, (1, 2, 4), "float"),
@@ -604,6 +605,8 @@ def _pointer_fit(target: Pointer, base: Base, *, is_strict: bool) -> float | Non
         return _CONVERTED if scalar_of(base) is not None else None  # NULL
     wanted, given = base_of(target.pointee), base_of(base.pointee)
     space, other = space_of(target.pointee), space_of(base.pointee)
+    if other is None and not isinstance(given, Unknown) and given != base_of(VOID):
+        other = AddressSpace.PRIVATE  # As of a local array; a pointer says its space.
     if space is not None and other is not None and space is not other and space is not AddressSpace.GENERIC:
         return None
     if wanted == given:

@@ -25,6 +25,7 @@ from clmap_lsp.index.types import (
     Qualified,
     Unknown,
     base_of,
+    canonical,
     decayed,
     is_const,
     space_of,
@@ -148,6 +149,20 @@ class CallParser(OperandParser, ABC):
             return  # As to a compiler: which argument is which is open.
         for type_, argument in zip(function.parameters, arguments, strict=False):
             self.check_conversion(type_, argument, "passing", argument.start)
+        for parameter, argument in zip(callee.parameters, arguments, strict=False):
+            self._check_passed_image(parameter, argument)
+
+    def _check_passed_image(self, parameter: Symbol, argument: Value) -> None:
+        """Report an image that is passed on to be accessed in another way than it may be."""
+        wanted, given = parameter.type or UNKNOWN, argument.type
+        base = base_of(wanted)
+        if not isinstance(base, OpaqueType) or not base.is_image or base != base_of(given) or self.is_cpp:
+            return
+        kinds = [canonical(it).access or "read_only" for it in (wanted, given)]
+        if kinds[0] != kinds[1]:
+            names = [f"__{access} {base}" for access in kinds]
+            said = f"passing '{names[1]}' to parameter of incompatible type '{names[0]}'"
+            self.issue("wrong-type", said, token=argument.start)
 
     def _builtin_call(self, name: str, value: Value, arguments: list[Value], closing: int) -> Value:
         builtin = builtins.find(name)

@@ -24,6 +24,7 @@ from clmap_lsp.index.types import (
     scalar_of,
     space_of,
     spelled,
+    unqualified,
 )
 from clmap_lsp.source.types import (
     SCALARS,
@@ -182,9 +183,36 @@ def _vector_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qu
     by = b.element if isinstance(b, VectorType) else scalar_of(b)
     if operator in ("<<", ">>") and by is not None and by.is_float:
         return UNKNOWN, f"used type '{second}' where integer is required"
+    if operator in ("<<", ">>") and not isinstance(a, VectorType):
+        said = f"requested shift is a vector of type '{second}' but the first operand is not a vector "
+        return UNKNOWN, f"{said}('{first}')"
     if operator in _COMPARISONS or operator in _LOGIC:
         return truth_of(vector), None
     return Qualified(vector), None  # Attributes make vectors of lengths that have no name.
+
+
+def rank_fault(left: Value, right: Value) -> str | None:
+    """Return what is wrong with a number that no element of the vector it goes with can hold.
+
+    Source: OpenCL C Specification 3.0, 6.4.6 (usual arithmetic conversions).
+    """
+    a, b = base_of(left.type), base_of(right.type)
+    vector, number = (a, b) if isinstance(a, VectorType) else (b, a)
+    if not isinstance(vector, VectorType) or not isinstance(number, ScalarType) or not number.bits:
+        return None
+    element = vector.element
+    is_greater = number.bits > element.bits if element.is_float else _is_of_greater_rank(number, element)
+    if not is_greater or (element.is_float and not number.is_float):
+        return None
+    said = "scalar operand type has greater rank than the type of the vector element. "
+    return f"{said}('{unqualified(left.type)}' and '{unqualified(right.type)}')"
+
+
+def _is_of_greater_rank(number: ScalarType, element: ScalarType) -> bool:
+    """Tell whether a number does not fit the integers of a vector by its type alone."""
+    if number.is_float or number.bits > element.bits:
+        return True
+    return number.bits == element.bits and element.is_signed and number.kind is ScalarKind.UNSIGNED
 
 
 def truth_of(vector: VectorType) -> Qualified:
@@ -255,6 +283,9 @@ def conversion_fault(target: Qualified, value: Value, action: str) -> tuple[str,
         if isinstance(b, VectorType | Pointer | OpaqueType):
             return "wrong-type", _incompatible(target, given, action)
         return None
+    if isinstance(a, OpaqueType):
+        is_wrong = _fits_no_handle(a, b, value)
+        return ("wrong-type", _incompatible(target, given, action)) if is_wrong else None
     scalar = scalar_of(a)
     if scalar is None:
         return None
@@ -263,6 +294,13 @@ def conversion_fault(target: Qualified, value: Value, action: str) -> tuple[str,
     if isinstance(b, Pointer) and scalar.name != "bool" and not b.is_block:
         return "wrong-type", _without_cast("pointer to integer", target, given, action)
     return None
+
+
+def _fits_no_handle(handle: OpaqueType, given: Base, value: Value) -> bool:
+    """Tell whether an image, a sampler or an event is made of something else; `0` is no event."""
+    if isinstance(given, VectorType) or (isinstance(given, OpaqueType) and given != handle):
+        return True
+    return handle.name == "event_t" and isinstance(given, ScalarType) and value.constant not in (0, None)
 
 
 def _without_cast(between: str, target: Qualified, given: Qualified, action: str) -> str:

@@ -39,6 +39,7 @@ STORAGE_WORDS = frozenset({"typedef", "extern", "static", "register", "auto"})
 FUNCTION_WORDS = frozenset({"inline", "__inline", "__inline__", "_Noreturn", "__extension__"})
 SIZE_WORDS = frozenset({"unsigned", "signed", "long", "short", "int", "char", "double", "float", "half"})
 TAG_WORDS = frozenset({"struct", "union", "enum"})
+TYPEOF_WORDS = frozenset({"__typeof__", "__typeof"})
 QUALIFIER_WORDS = CONST_WORDS | VOLATILE_WORDS | RESTRICT_WORDS | ADDRESS_SPACES | ACCESS_QUALIFIERS
 SPECIFIER_WORDS = (
     QUALIFIER_WORDS
@@ -46,6 +47,7 @@ SPECIFIER_WORDS = (
     | FUNCTION_WORDS
     | SIZE_WORDS
     | TAG_WORDS
+    | TYPEOF_WORDS
     | KERNEL_WORDS
     | ATTRIBUTE_WORDS
     | {"void", "bool", "_Bool"}

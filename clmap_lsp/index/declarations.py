@@ -19,8 +19,19 @@ from clmap_lsp.index.cursor import (
     SPECIFIER_WORDS,
     STORAGE_WORDS,
     TAG_WORDS,
+    TYPEOF_WORDS,
     VOLATILE_WORDS,
     SyntaxFaultError,
+)
+from clmap_lsp.index.declared import (
+    functions_conflict,
+    handle_fault,
+    member_fault,
+    parameter_fault,
+    result_fault,
+    storage_fault,
+    typedef_fault,
+    work_group_fault,
 )
 from clmap_lsp.index.expressions import ExpressionParser, lane_count
 from clmap_lsp.index.heads import is_old_head
@@ -46,6 +57,7 @@ from clmap_lsp.index.types import (
     base_of,
     decayed,
     is_const,
+    is_integer,
     space_of,
     spelled,
     unqualified,
@@ -61,7 +73,6 @@ _ENDS_ATTRIBUTE = frozenset({";", "{", "}", *KERNEL_WORDS, "void"})
 """What no attribute holds: its bracket is not closed."""
 _MAKES_VECTORS = frozenset({"vector_size", "ext_vector_type"})
 _SPACES = {it.value: it for it in AddressSpace}
-NO_KERNEL_PARAMETERS = frozenset({"bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t"})
 
 
 @dataclass(slots=True)
@@ -77,6 +88,7 @@ class Specifiers:
     tag: str | None = None
     """`struct` and its like, where the type is one."""
     inline_at: int | None = None
+    storage_at: int = 0
     has_ended: bool = False
     """A `;` is missing behind the record that it defines; that has been reported."""
 
@@ -104,7 +116,7 @@ class DeclarationParser(ExpressionParser):
         sizes: list[str] = []
         space: AddressSpace | None = None
         access: str | None = None
-        access_at = self.at
+        access_at = restrict_at = self.at
         base: Qualified | None = None
         is_pipe = False
         while True:
@@ -115,21 +127,27 @@ class DeclarationParser(ExpressionParser):
                 quals["is_volatile"] = True
             elif text in RESTRICT_WORDS:
                 quals["is_restrict"] = True
+                restrict_at = self.at
             elif text in ADDRESS_SPACES:
                 space = _SPACES[text.strip("_")]
                 self._check_generic(space, text)
             elif text in ACCESS_QUALIFIERS:
+                if access is not None:
+                    self.issue("wrong-type", "multiple access qualifiers")
                 access, access_at = text.strip("_"), self.at
                 self._check_access(access)
             elif text in KERNEL_WORDS:
                 found.is_kernel = True
             elif text in STORAGE_WORDS:
-                found.storage = text
+                found.storage, found.storage_at = text, self.at
             elif text in FUNCTION_WORDS:
                 if "inline" in text:
                     found.inline_at = self.at
             elif text in ATTRIBUTE_WORDS:
                 found.attributes += self.attribute()
+                continue
+            elif text in TYPEOF_WORDS and base is None:
+                base = self._type_of()
                 continue
             elif text in TAG_WORDS:
                 if base is not None or sizes:
@@ -164,6 +182,9 @@ class DeclarationParser(ExpressionParser):
         if access is not None and base is not None and not _has_access(base):
             said = "access qualifier can only be used for pipe and image type"
             self.issue("wrong-type", said, token=access_at)
+        if "is_restrict" in quals and base is not None and not _may_be_restricted(base):
+            said = f"restrict requires a pointer or reference ('{spelled(base)}' is invalid)"
+            self.issue("wrong-type", said, token=restrict_at)
         found.has_type = base is not None
         if base is None and self.at > found.start and self._is_declared_without_type():
             base = INT  # As C has it.
@@ -177,6 +198,16 @@ class DeclarationParser(ExpressionParser):
             access or base.access,
         )
         return found
+
+    def _type_of(self) -> Qualified:
+        """Read `__typeof__(x)`; return the type of the value. Raises: SyntaxFaultError."""
+        self.at += 1
+        opened, mark = self.at, len(self.reads)
+        self.expect("(")
+        type_ = self.type_name() if self.starts_type(self.at) else self.expression().type
+        del self.reads[mark:]
+        self.expect(")", opened)
+        return replace(type_, space=None) if type_.space is not None else type_
 
     def _check_generic(self, space: AddressSpace, text: str) -> None:
         if space is AddressSpace.GENERIC and self.version < 200 and not self.is_cpp:
@@ -210,6 +241,8 @@ class DeclarationParser(ExpressionParser):
             self.use_builtin(at, type_=named)
             return named
         following = self.texts[at + 1]
+        if (tagged := self._untagged(text, at)) is not None:
+            return tagged
         starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None
         starts = starts or self._is_before_type(at)
         if starts or (is_name(following) and following not in KEYWORDS) or following == "*":
@@ -219,6 +252,22 @@ class DeclarationParser(ExpressionParser):
                 return self._after_unknown_qualifier()
             return Qualified(Unknown(text))
         return None
+
+    def _untagged(self, name: str, at: int) -> Qualified | None:
+        """Return the type of a structure that is named as C++ names it, without the word `struct`."""
+        following = self.texts[at + 1]
+        if not (is_name(following) and following not in KEYWORDS) and following != "*":
+            return None
+        tag = self.lookup(name, is_tag=True)
+        if tag is None or tag.type is None:
+            return None
+        if not self.is_cpp:
+            word = next(it for it, kind in _TAG_KINDS.items() if kind is tag.kind)
+            said = f"must use '{word}' tag to refer to type '{name}'"
+            fix = Fix(f"Insert '{word}'", (Edit(at, at, f"{word} "),))
+            self.issue("wrong-type", said, token=at, fix=fix)
+        self.use(at, tag, Role.NAMES)
+        return Qualified(tag.type.base)
 
     def _is_before_type(self, at: int) -> bool:
         """Tell whether an unknown word stands before another one, which is the type: `INLINE real f(`."""
@@ -304,6 +353,8 @@ class DeclarationParser(ExpressionParser):
                     arguments = str(self.constant_expression().constant)
             if is_name(name):
                 found.append((name, arguments))
+            if (wrong := work_group_fault(name, arguments)) is not None:
+                self.issue("wrong-number", wrong, token=min(start + at, self.n_tokens) - 1)
             if name == "aligned" and arguments.isdecimal() and int(arguments[:12]).bit_count() != 1:
                 self.issue("wrong-number", "requested alignment is not a power of 2", token=start + at - 1)
             while at < len(inside) and inside[at] == ",":
@@ -346,6 +397,9 @@ class DeclarationParser(ExpressionParser):
     def _tag_reference(self, keyword: str, name: str, name_at: int, first: int) -> Qualified:
         is_declaration = self.text == ";"
         symbol = self.lookup(name, is_tag=True)
+        if symbol is not None and symbol.kind is not _TAG_KINDS[keyword]:
+            said = f"use of '{name}' with tag type that does not match previous declaration"
+            self.issue("redefinition", said, token=name_at)
         if symbol is not None and not (is_declaration and not self.scopes and symbol.unit is not self.unit):
             self.use(name_at, symbol, Role.NAMES)
             if symbol.type is not None:
@@ -403,9 +457,12 @@ class DeclarationParser(ExpressionParser):
             self.skip_to(";")
             self.accept(";")
             return
-        if self.text == ";" and isinstance(specifiers.type.base, Record):
+        if specifiers.storage is not None:
+            said = "type name does not allow storage class to be specified"
+            self.issue("wrong-type", said, token=specifiers.storage_at)
+        if self.text == ";":
             inner = specifiers.type.base
-            if not inner.name:
+            if isinstance(inner, Record) and not inner.name:
                 members.append(Symbol("", Kind.MEMBER, specifiers.type, start, start, self.at))
             self.at += 1
             return
@@ -428,9 +485,7 @@ class DeclarationParser(ExpressionParser):
                     self.issue("redefinition", f"duplicate member '{name}'", token=declared.name)
                 member = Symbol(name, Kind.MEMBER, declared.type, declared.name, start, self.at)
                 member.unit = self.unit
-                if is_void(base_of(declared.type)):
-                    said = f"field has incomplete type '{spelled(declared.type)}'"
-                    self.issue("wrong-type", said, token=declared.name)
+                self._check_member(member, bits)
                 member.parent, member.bits, member.aligned = record, bits, _aligned(attributes)
                 members.append(member)
                 self.piece.symbols.append(member)
@@ -447,6 +502,18 @@ class DeclarationParser(ExpressionParser):
             return
         self.at += 1
 
+    def _check_member(self, member: Symbol, bits: int | None) -> None:
+        type_ = member.type or UNKNOWN
+        if is_void(base_of(type_)):
+            said: str | None = f"field has incomplete type '{spelled(type_)}'"
+        else:
+            said = None if self.is_cpp else member_fault(member.name, type_)
+        if said is not None:
+            self.issue("wrong-type", said, token=member.token)
+        self._check_function_pointer(type_, member.token)
+        if bits is not None:
+            self.need("__cl_clang_bitfields", "a bit-field", member.token)
+
     def _enumeration(self, symbol: Symbol) -> Qualified:
         enumeration = Enumeration(symbol.name)
         enumeration.symbol = symbol
@@ -462,11 +529,15 @@ class DeclarationParser(ExpressionParser):
             at = self.at
             self.at += 1
             if self.accept("="):
-                value = self.constant_expression().constant
+                value = self._enumerated()
             item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, value=value)
             item.parent = symbol
             if item.name in names:
                 self.issue("redefinition", f"redefinition of enumerator '{item.name}'", token=at)
+            elif self.scopes and (before := self.scopes[-1][0].get(item.name)) is not None:
+                notes = ((self.place_of(before), "previous definition is here"),)
+                self.issue("redefinition", f"redefinition of '{item.name}'", token=at, notes=notes)
+                self.n_unsure += 1
             names.add(item.name)
             self.declare(item)
             value = None if value is None else value + 1
@@ -476,10 +547,29 @@ class DeclarationParser(ExpressionParser):
                 break
             fix = Fix("Insert ','", (Edit(self.at, self.at, ","),))
             self.issue("syntax-error", "missing ',' between enumerators", is_behind=True, fix=fix)
+        if not names and self.text == "}":
+            self.issue("wrong-type", "use of empty enum", token=opened)
         self.expect("}", opened)
         symbol.body = opened, self.at
         symbol.end = self.at
         return type_
+
+    def _enumerated(self) -> int | float | None:
+        """Read the value of an enumerator."""
+        mark = len(self.reads)
+        found = self.constant_expression()
+        self.check_integer_constant(found, self.reads[mark:])
+        return found.constant
+
+    def check_integer_constant(self, found: Value, reads: list[Symbol | None]) -> None:
+        """Report what is no integer, or is known only as the kernel runs, where a constant has to be."""
+        base = base_of(found.type)
+        if isinstance(base, ScalarType) and base.is_float:
+            said = f"integer constant expression must have integer type, not '{spelled(found.type)}'"
+            self.issue("wrong-type", said, token=found.start)
+        elif found.constant is None and any(map(changes, reads)):
+            said = "expression is not an integer constant expression"
+            self.issue("wrong-type", said, token=found.start)
 
     def _ends_after_record(self) -> bool:
         """Tell whether a `;` is missing right behind a record's body; report it."""
@@ -573,6 +663,8 @@ class DeclarationParser(ExpressionParser):
     def suffixes(self, found: Declarator) -> None:
         """Read the lengths of an array, or the parameters of a function, behind a name."""
         lengths: list[int | None] = []
+        open_: list[int | None] = []
+        """As `lengths`, with a number for each that is written, if it is known or not."""
         while self.text == "[":
             opened = self.at
             self.at += 1
@@ -580,9 +672,15 @@ class DeclarationParser(ExpressionParser):
                 self.at += 1
             if self.text == "]":
                 lengths.append(None)
+                open_.append(None)
             else:
                 lengths.append(self._length(found))
+                open_.append(0)
             self.expect("]", opened)
+        if None in open_[1:]:
+            inner = spelled(Qualified(Array(found.type, None)))
+            said = f"array has incomplete element type '{inner}'"
+            self.issue("wrong-type", said, token=self.at - 1)
         for length in reversed(lengths):
             found.type = Qualified(Array(found.type, length))
         if not lengths and self.text == "(":
@@ -595,7 +693,12 @@ class DeclarationParser(ExpressionParser):
     def _length(self, found: Declarator) -> int | None:
         """Read how many elements an array has."""
         at, mark = self.at, len(self.reads)
-        size = self.assignment().constant
+        given = self.assignment()
+        size, base = given.constant, base_of(decayed(given.type))
+        if not is_integer(base) and not isinstance(base, Unknown):
+            said = f"size of array has non-integer type '{spelled(unqualified(given.type))}'"
+            self.issue("wrong-type", said, token=at)
+            return None
         named = "" if found.name is None else self.texts[found.name]
         if isinstance(size, int) and size < 0:
             said = f"'{named}' declared as an array with a negative size"
@@ -694,6 +797,10 @@ class DeclarationParser(ExpressionParser):
             if not name or self.text == ",":
                 said = "'void' must be the first and only parameter if specified"
             self.issue("wrong-type", said, token=symbol.token)
+        elif not self.is_cpp and (wrong := parameter_fault(declared.type)) is not None:
+            self.issue("wrong-type", wrong, token=symbol.token)
+        if (misplaced := storage_fault(specifiers.storage, self.version)) is not None and not self.is_cpp:
+            self.issue("wrong-type", misplaced, token=specifiers.storage_at)
         self.check_extensions(type_, symbol.token, "a parameter")
         self._check_function_pointer(declared.type, symbol.token)
         return symbol
@@ -751,8 +858,24 @@ class DeclarationParser(ExpressionParser):
         if self.text == "{":
             return self.initializer_list(type_)
         value = self.assignment()
+        base = base_of(type_)
+        if isinstance(base, Array):
+            self._check_whole_array(base, value, at)
         self.check_conversion(type_, value, "initializing", at)
         return value
+
+    def _check_whole_array(self, array: Array, value: Value, at: int) -> None:
+        """Report what an array is made of that is no list."""
+        if isinstance(base_of(value.type), Unknown) or self.is_cpp:
+            return
+        is_text = self.texts[value.start][:1] == '"'
+        element = base_of(array.element)
+        if is_text and isinstance(element, ScalarType) and element.bits > 8:
+            said = "initializing wide char array with non-wide string literal"
+            self.issue("wrong-type", said, token=at)
+        elif not is_text and (value.root is not None or not isinstance(base_of(value.type), Array)):
+            kinds = " or string literal" if _is_character(array.element) else ""
+            self.issue("wrong-type", f"array initializer must be an initializer list{kinds}", token=at)
 
     def initializer_list(self, type_: Qualified) -> int:
         """Read `{ ... }` for an object of a type; return how many elements it gives an array."""
@@ -774,6 +897,8 @@ class DeclarationParser(ExpressionParser):
                 if element is not None:
                     self.piece.expected.append(Expected(self.at, element))
                 value = self.assignment()
+                if element is not None and _takes_each(base):
+                    self.check_conversion(element, value, "initializing", value.start)
                 if isinstance(base, VectorType):
                     self.check_part(base, value)
                     given = lane_count(value.type)
@@ -815,6 +940,11 @@ class DeclarationParser(ExpressionParser):
             index = self.constant_expression().constant
         self.expect("]", opened)
         place = int(index) if index is not None else None
+        array = base_of(outer)
+        length = array.length if isinstance(array, Array) else None
+        if length is not None and place is not None and not 0 <= place < length:
+            said = f"array designator index ({place}) exceeds array bounds ({length})"
+            self.issue("wrong-number", said, token=opened + 1)
         return _element_of(base_of(outer), place or 0), place
 
     def _field(self, outer: Qualified) -> tuple[Qualified | None, int | None]:
@@ -848,6 +978,9 @@ class DeclarationParser(ExpressionParser):
         """Read a declaration with its `;`. Raises: SyntaxFaultError."""
         specifiers = self.specifiers()
         if specifiers.has_ended:
+            return
+        if self.text == ";" and self.at > specifiers.start:
+            self.at += 1  # `const;` declares nothing.
             return
         if not specifiers.has_type and not self.is_name():
             if self.text == "":
@@ -928,6 +1061,9 @@ class DeclarationParser(ExpressionParser):
         self.declare(symbol)
         if kind is Kind.VARIABLE and self.text == "(" and self.is_cpp:
             self.skip_brackets()
+        if self.text == "=" and kind is Kind.TYPEDEF:
+            said = "illegal initializer (only variables can be initialized)"
+            self.issue("wrong-type", said, token=name_at)
         if self.text == "=":
             self._initialize(symbol)
         elif kind is Kind.VARIABLE and self.scopes and self.text in ("{",) and self.is_cpp:
@@ -939,6 +1075,8 @@ class DeclarationParser(ExpressionParser):
         symbol.parameters = tuple(declared.parameters or ())
         if symbol.type is not None and isinstance(symbol.type.base, Function):
             self.check_extensions(symbol.type.base.result, symbol.token, "a result")
+            if not self.is_cpp and (wrong := result_fault(symbol.type.base.result)) is not None:
+                self.issue("wrong-type", wrong, token=symbol.token)
         for parameter in symbol.parameters:
             parameter.parent = symbol
             parameter.unit = self.unit
@@ -949,6 +1087,8 @@ class DeclarationParser(ExpressionParser):
                 symbol.overloads = before
             else:
                 symbol.previous = before
+                if not is_overloadable and not self.is_cpp and functions_conflict(before.type, symbol.type):
+                    self.issue("redefinition", f"conflicting types for '{symbol.name}'", token=symbol.token)
                 if is_overloadable or self.is_cpp:
                     symbol.overloads = before.overloads
                 if symbol.kind is Kind.FUNCTION and before.kind is Kind.KERNEL:
@@ -978,7 +1118,7 @@ class DeclarationParser(ExpressionParser):
     def _initialize(self, symbol: Symbol) -> None:
         at = self.at
         self.at += 1
-        mark = len(self.reads)
+        mark, first_call = len(self.reads), len(self.piece.calls)
         type_ = symbol.type or UNKNOWN
         self._wrote_at(symbol)
         if space_of(type_) is AddressSpace.LOCAL and not self.is_cpp:
@@ -987,8 +1127,17 @@ class DeclarationParser(ExpressionParser):
             )
         found = self.initializer(type_, symbol.token)
         is_constant = space_of(type_) is AddressSpace.CONSTANT and not self.is_cpp
-        if is_constant and isinstance(found, Value) and found.constant is None and not found.is_pointed:
+        is_number = isinstance(base_of(type_), ScalarType | VectorType) and not self.is_cpp
+        is_kept = is_constant or (is_number and (symbol.storage == "static" or not self.scopes))
+        if (
+            is_kept
+            and isinstance(found, Value)
+            and found.constant is None
+            and (is_number or not found.is_pointed)
+        ):
             self._check_constant(found, self.reads[mark:])
+        if isinstance(found, Value) and (is_kept or (not self.scopes and not self.is_cpp)):
+            self._check_no_call(found, first_call)
         self.piece.flow.append((symbol, (*self.reads[mark:], *self.controls)))
         base = base_of(type_)
         if isinstance(found, Value) and isinstance(base, ScalarType) and is_const(type_):
@@ -1008,10 +1157,25 @@ class DeclarationParser(ExpressionParser):
         return count
 
     def _check_constant(self, value: Value, reads: list[Symbol | None]) -> None:
-        """Report what gives a variable of constant memory its value as the kernel runs."""
-        if any(map(changes, reads)):
+        """Report what gives a variable its value as the kernel runs, where that has to be constant."""
+        if any(map(changes, reads)) and not self._is_told(value.start):
             said = "initializer element is not a compile-time constant"
             self.issue("wrong-type", said, token=value.start)
+
+    def _check_no_call(self, value: Value, first: int) -> None:
+        """Report the call of a function that gives a variable a value that has to be constant."""
+        if value.constant is not None or self.piece.has_error:
+            return
+        for call in self.piece.calls[first:]:
+            callee = call.callee
+            is_cast = isinstance(callee, str) and callee.startswith(("as_", "__builtin_"))
+            if callee is not None and not is_cast:
+                said = "initializer element is not a compile-time constant"
+                self.issue("wrong-type", said, token=value.start)
+                return
+
+    def _is_told(self, token: int) -> bool:
+        return any(it.token == token for it in self.piece.issues)
 
     def _wrote_at(self, symbol: Symbol) -> None:
         self.use(symbol.token, symbol, Role.WRITES)
@@ -1024,9 +1188,12 @@ class DeclarationParser(ExpressionParser):
                 before = self.scopes[0][0].get(symbol.name)
             self.n_unsure += before is not None
             if before is not None and before.kind is not Kind.FUNCTION and symbol.storage != "extern":
+                if before.kind is Kind.TYPEDEF or symbol.kind is Kind.TYPEDEF:
+                    self._check_typedef(symbol, before)
+                    return
                 same = before.type == symbol.type
                 said = f"redefinition of '{symbol.name}'"
-                if not same and before.kind is not Kind.TYPEDEF and before.type is not None:
+                if not same and before.type is not None:
                     old, new = spelled(before.type), spelled(symbol.type or UNKNOWN)
                     said += f" with a different type: '{new}' vs '{old}'" if old != new else ""
                 notes = ((self.place_of(before), "previous definition is here"),)
@@ -1036,6 +1203,13 @@ class DeclarationParser(ExpressionParser):
         self.unit.lookups.setdefault((False, symbol.name), before)
         if before is not None and before.kind is symbol.kind:
             symbol.previous = before
+
+    def _check_typedef(self, symbol: Symbol, before: Symbol) -> None:
+        """Report a typedef's name that is declared anew as something else."""
+        said = typedef_fault(symbol.name, before, symbol)
+        if said is not None:
+            notes = ((self.place_of(before), "previous definition is here"),)
+            self.issue("redefinition", said, token=symbol.token, notes=notes)
 
     def _check_variable(self, symbol: Symbol, specifiers: Specifiers) -> None:
         type_ = symbol.type or UNKNOWN
@@ -1054,6 +1228,8 @@ class DeclarationParser(ExpressionParser):
         self.check_extensions(type_, symbol.token, "a variable")
         if self.is_cpp:
             return
+        if (wrong := handle_fault(type_)) is not None:
+            self.issue("wrong-type", wrong, token=symbol.token)
         if specifiers.inline_at is not None:
             said = "'inline' can only appear on functions"
             self.issue("wrong-type", said, token=specifiers.inline_at)
@@ -1076,7 +1252,7 @@ class DeclarationParser(ExpressionParser):
     def _check_program_scope(self, symbol: Symbol, specifiers: Specifiers, type_: Qualified) -> None:
         space = space_of(type_)
         is_sampler = getattr(base_of(type_), "name", "") == "sampler_t"
-        if space is AddressSpace.LOCAL or (space is AddressSpace.GLOBAL and self.version < 200):
+        if space in _NEVER_OF_PROGRAMS or (space is AddressSpace.GLOBAL and self.version < 200):
             where = "global or constant" if self.version >= 200 else "constant"
             said = f"program scope variable must reside in {where} address space"
             code = "until-2.0" if space is AddressSpace.GLOBAL else "address-space"
@@ -1086,6 +1262,10 @@ class DeclarationParser(ExpressionParser):
                 fix = Fix("Insert '__constant'", (Edit(specifiers.start, specifiers.start, "__constant "),))
                 said = "program scope variable must reside in constant address space"
                 self.issue("address-space", said, token=symbol.token, fix=fix)
+        elif is_sampler and not is_const(type_):
+            fix = Fix("Insert 'const'", (Edit(specifiers.start, specifiers.start, "const "),))
+            said = "global sampler requires a const or constant address space qualifier"
+            self.issue("address-space", said, token=symbol.token, fix=fix)
         elif self._has_no_value(space, specifiers):
             self.issue("address-space", _NO_VALUE, token=symbol.token)
 
@@ -1108,18 +1288,21 @@ class DeclarationParser(ExpressionParser):
     def _misplaced(self, specifiers: Specifiers, type_: Qualified, function: Symbol) -> str | None:
         """Return why a variable of a function cannot have its address space."""
         space = space_of(type_)
-        if space is AddressSpace.LOCAL and function.kind is not Kind.KERNEL:
-            return "non-kernel function variable cannot be declared in local address space"
-        if space is AddressSpace.LOCAL and len(self.scopes) > 2:
-            said = "variables in the local address space can only be declared in the outermost scope "
-            return f"{said}of a kernel function"
+        if space in (AddressSpace.LOCAL, AddressSpace.CONSTANT) and specifiers.storage != "extern":
+            where = f"in {space.value} address space"
+            if function.kind is not Kind.KERNEL and specifiers.storage != "static":
+                return f"non-kernel function variable cannot be declared {where}"
+            if len(self.scopes) > 2:
+                said = f"variables in the {space.value} address space can only be declared in the outermost "
+                return f"{said}scope of a kernel function"
         if self._has_no_value(space, specifiers):
             return _NO_VALUE
-        if space is AddressSpace.GLOBAL and self.version < 200:
+        if space is AddressSpace.GLOBAL and (self.version < 200 or specifiers.storage is None):
             return "function scope variable cannot be declared in global address space"
         return None
 
 
+_NEVER_OF_PROGRAMS = (AddressSpace.LOCAL, AddressSpace.PRIVATE)
 _NO_VALUE = "variable in constant address space must be initialized"
 
 
@@ -1187,6 +1370,20 @@ def _element_of(base: object, at: int) -> Qualified | None:
 
 _USES_A_NAME = (ASSIGNMENTS - {"="}) | {"->", ".", "++", "--"}
 """What follows a name that is used, and not one that is declared."""
+
+
+def _may_be_restricted(type_: Qualified) -> bool:
+    return isinstance(base_of(type_), Pointer | Unknown | Array)
+
+
+def _takes_each(base: object) -> bool:
+    """Tell whether each value of a list goes to one element: no list, or vector, is left without braces."""
+    if isinstance(base, Array):
+        return isinstance(base_of(base.element), ScalarType | Pointer | Enumeration)
+    if isinstance(base, Record) and not base.is_union:
+        types = [base_of(it.type) for it in base.members or () if it.type is not None]
+        return all(isinstance(it, ScalarType | Pointer | Enumeration) for it in types)
+    return False
 
 
 def _has_access(type_: Qualified) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC
 
-from clmap_lsp.index.compatible import Value, binary_type, choice_fault, truth_of
+from clmap_lsp.index.compatible import Value, binary_type, choice_fault, rank_fault, truth_of
 from clmap_lsp.index.cursor import (
     MAX_DEPTH,
     SyntaxFaultError,
 )
+from clmap_lsp.index.declared import is_image_or_sampler
 from clmap_lsp.index.model import (
     CALLABLE,
     Edit,
@@ -21,6 +22,8 @@ from clmap_lsp.index.narrowing import is_distance, is_size, most_of
 from clmap_lsp.index.operators import ASSIGNMENTS, MEASURES, PRECEDENCE, UNARY, folded, wrapped
 from clmap_lsp.index.postfix import PostfixParser
 from clmap_lsp.index.types import (
+    DOUBLE,
+    FLOAT,
     INT,
     SIZE_T,
     STRING,
@@ -41,6 +44,7 @@ from clmap_lsp.index.types import (
     unqualified,
     with_lanes,
 )
+from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.types import AddressSpace, ScalarType, VectorType
 
 
@@ -82,7 +86,10 @@ class ExpressionParser(PostfixParser, ABC):
         if left.root is not None and not left.is_pointed:
             self.piece.flow.append((left.root, (*self.reads[mark:], *self.controls)))
         self._check_writable(left, at)
-        if operator == "=":
+        if operator == "=" and is_image_or_sampler(base_of(left.type)) and not self.is_cpp:
+            names = f"('{spelled(left.type)}' and '{spelled(right.type)}')"
+            self.issue("invalid-operands", f"invalid operands to binary expression {names}", token=at)
+        elif operator == "=":
             self.check_conversion(left.type, right, "assigning to", at)
         elif isinstance(base_of(left.type), Pointer):
             self._check_moved(operator[:-1], at, left, right)
@@ -175,6 +182,8 @@ class ExpressionParser(PostfixParser, ABC):
         type_, fault = binary_type(operator, left, right)
         if fault is not None:
             self.issue("invalid-operands", fault, token=at)
+        elif isinstance(type_.base, VectorType) and operator not in ("<<", ">>"):
+            self._check_rank(left, right, at)
         constant = None
         if left.constant is not None and right.constant is not None:
             constant = folded(operator, left.constant, right.constant, base_of(type_))
@@ -185,6 +194,18 @@ class ExpressionParser(PostfixParser, ABC):
             is_size=(is_size(left) and is_size(right)) or is_distance(operator, left, right),
             most=most_of(operator, left, right, type_),
         )
+
+    def _check_rank(self, left: Value, right: Value, at: int) -> None:
+        """Report `uchars + 1` and `floats * 2.0`; where no doubles are, a constant is a float."""
+        said = rank_fault(left, right)
+        if said is None:
+            return
+        number = right if isinstance(base_of(left.type), VectorType) else left
+        if base_of(number.type) == base_of(DOUBLE) and number.constant is not None:
+            fix = self._single_precision(FLOAT, number)
+            self.issue("wrong-vector", said, Severity.WARNING, token=at, fix=fix)
+        else:
+            self.issue("wrong-vector", said, token=at)
 
     def unary(self) -> Value:
         """Read an operand with what stands before it. Raises: SyntaxFaultError."""
@@ -299,7 +320,10 @@ class ExpressionParser(PostfixParser, ABC):
     def _check_address(self, operand: Value, at: int) -> None:
         if isinstance(base_of(operand.type), Unknown | Function) or operand.callee is not None:
             return
-        if operand.is_lane:
+        if is_image_or_sampler(base_of(operand.type)):
+            said = f"invalid argument type '{spelled(operand.type)}' to unary expression"
+            self.issue("invalid-operands", said, token=at)
+        elif operand.is_lane:
             self.issue("not-assignable", "address of vector element requested", token=at)
         elif not operand.is_lvalue and operand.type is not STRING:
             said = f"cannot take the address of an rvalue of type '{spelled(operand.type)}'"
@@ -345,7 +369,7 @@ class ExpressionParser(PostfixParser, ABC):
         self.depth += 1
         try:
             if isinstance(base, VectorType) and self.text == "(" and not self.starts_type(self.at + 1):
-                self._vector_literal(base)
+                self._vector_literal(base, start)
                 return self.postfix(Value(unqualified(type_), start))
             operand = self.unary()
         finally:
@@ -356,7 +380,7 @@ class ExpressionParser(PostfixParser, ABC):
         self._check_cast(type_, operand, start)
         return Value(unqualified(type_), start, constant=constant, root=operand.root, use=operand.use)
 
-    def _vector_literal(self, base: VectorType) -> None:
+    def _vector_literal(self, base: VectorType, start: int) -> None:
         """Read the parts in brackets behind `(float4)`; what follows is applied to the vector."""
         opened = self.at
         self.at += 1
@@ -364,6 +388,8 @@ class ExpressionParser(PostfixParser, ABC):
         while self.accept(","):
             parts.append(self.assignment())
         self.expect(")", opened, in_list=True)
+        if len(parts) == 1 and isinstance(base_of(parts[0].type), VectorType):
+            self._check_cast(Qualified(base), parts[0], start)
         if len(parts) > 1:
             for it in parts:
                 self.check_part(base, it)

@@ -12,11 +12,14 @@ from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import (
     KEYWORDS,
     OPENING,
+    SIZE_WORDS,
     SPECIFIER_WORDS,
     SyntaxFaultError,
 )
 from clmap_lsp.index.model import (
     CALLABLE,
+    Edit,
+    Fix,
     Kind,
     Role,
     Symbol,
@@ -33,7 +36,10 @@ from clmap_lsp.index.types import (
     Qualified,
     Record,
     base_of,
+    decayed,
     is_const,
+    spelled,
+    unqualified,
 )
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
@@ -72,6 +78,8 @@ class OperandParser(Checks, ABC):
         text = self.texts[at]
         if is_name(text) and text not in KEYWORDS:
             self.at += 1
+            if text == "_Generic" and self.text == "(":
+                return self._generic(at)
             return self._named(text, at)
         if NUMBER.match(text):
             self.at += 1
@@ -92,7 +100,31 @@ class OperandParser(Checks, ABC):
             return Value(INT, at, constant=ord(text[1]) if len(text) == 3 else None)
         if text == "^":
             return self.block_literal()
+        if text in SIZE_WORDS and self.texts[at + 1] == "(":
+            fix = Fix(f"Write ({text})(...)", (Edit(at, at + 1, f"({text})"),))
+            raise self.fail("expected expression", fix)
         raise self.fail("expected expression")
+
+    def _generic(self, at: int) -> Value:
+        """Read `_Generic(x, int: a, default: b)`; return the one that is chosen (ISO C11, 6.5.1.1)."""
+        opened = self.at
+        self.at += 1
+        given = spelled(decayed(self.assignment().type), is_canonical=True)
+        chosen: Value | None = None
+        otherwise: Value | None = None
+        while self.accept(","):
+            wanted = None if self.accept("default") else self.type_name()
+            self.expect(":")
+            value = self.assignment()
+            if wanted is None:
+                otherwise = value
+            elif spelled(unqualified(wanted), is_canonical=True) == given:
+                chosen = value
+        self.expect(")", opened)
+        found = chosen or otherwise
+        if found is None:
+            return Value(UNKNOWN, at)
+        return Value(found.type, at, constant=found.constant)
 
     def _parenthesised(self, at: int) -> Value:
         self.at += 1
@@ -169,6 +201,9 @@ class OperandParser(Checks, ABC):
     def _not_declared_here(self, name: str, at: int) -> Value:
         if name in ("__builtin_astype", "__builtin_convertvector", "__builtin_offsetof", "offsetof"):
             return self._typed_builtin(name, at)
+        named = TYPE_NAMES.get(name)
+        if named is not None and self.text == "(":
+            return self._typed_call(named, name, at)
         builtin = builtins.find(name)
         if builtin is not None and (builtin.since <= 1.2 or builtin.extension or self.version >= 200):
             if self.text == "(":
@@ -188,6 +223,21 @@ class OperandParser(Checks, ABC):
             return Value(UNKNOWN, at)
         self._undeclared(name, at, builtin)
         return Value(UNKNOWN, at)
+
+    def _typed_call(self, type_: Qualified, name: str, at: int) -> Value:
+        """Read `float4(1, 2, 3, 4)`, a vector as other languages write it."""
+        opened = self.at
+        self.at += 1
+        while self.text not in (")", ""):
+            self.assignment()
+            if not self.accept(","):
+                break
+        self.expect(")", opened)
+        if not self.is_cpp:
+            fix = Fix(f"Write ({name})(...)", (Edit(at, at + 1, f"({name})"),))
+            said = f"unexpected type name '{name}': expected expression"
+            self.issue("syntax-error", said, token=at, fix=fix)
+        return Value(type_, at)
 
     def _typed_builtin(self, name: str, at: int) -> Value:
         """Read `__builtin_astype(x, T)` and its like, which take a type's name."""

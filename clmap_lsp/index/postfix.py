@@ -21,6 +21,7 @@ from clmap_lsp.index.operators import POSTFIX
 from clmap_lsp.index.types import (
     UNKNOWN,
     Array,
+    Enumeration,
     Pointer,
     Qualified,
     Record,
@@ -36,7 +37,7 @@ from clmap_lsp.index.types import (
 )
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.places import lane_numbers
-from clmap_lsp.source.types import ScalarType, VectorType
+from clmap_lsp.source.types import OpaqueType, ScalarType, VectorType
 
 _HALVES = frozenset({"lo", "hi", "even", "odd"})
 
@@ -174,7 +175,7 @@ class PostfixParser(CallParser, ABC):
                     outer = canonical(type_)
                     return Qualified(with_lanes(element, len(chosen)).base, outer.is_const, space=outer.space)
                 self._bad_swizzle(name, at, type_)
-            case ScalarType(bits=1 | 8 | 16 | 32 | 64 | 128) | Array():
+            case ScalarType(bits=1 | 8 | 16 | 32 | 64 | 128) | Array() | Enumeration() | OpaqueType():
                 said = f"member reference base type '{spelled(type_)}' is not a structure or union"
                 self.issue("incomplete-type", said, token=at - 1)
             case _:

@@ -16,12 +16,11 @@ from clmap_lsp.index.cursor import (
     SyntaxFaultError,
 )
 from clmap_lsp.index.declarations import (
-    NO_KERNEL_PARAMETERS,
     Declarator,
     Specifiers,
-    changes,
     is_void,
 )
+from clmap_lsp.index.declared import for_kernels_alone, kernel_parameter_fault
 from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.pieces import Unit, all_pieces
 from clmap_lsp.index.piecewise import BLOCK, Around, Earlier, PieceParser, seal
@@ -29,8 +28,8 @@ from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
     Array,
+    Enumeration,
     Function,
-    Named,
     Pointer,
     Qualified,
     Unknown,
@@ -45,7 +44,7 @@ from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.preprocess import PRAGMA
-from clmap_lsp.source.types import AddressSpace, OpaqueType, ScalarType
+from clmap_lsp.source.types import AddressSpace, ScalarType
 
 _LOOPS = frozenset({"for", "while", "do", "__attribute__", "__attribute"})
 _UNROLLS = (f"{PRAGMA} unroll", f"{PRAGMA} nounroll")
@@ -206,6 +205,8 @@ class UnitParser(PieceParser):
         ]
         if symbol.kind is Kind.KERNEL:
             self._check_kernel(symbol, specifiers)
+        elif not self.is_cpp and (wrong := for_kernels_alone(symbol.attributes)) is not None:
+            self.issue("wrong-type", wrong, token=declared.name)
         scope = self.open_scope()
         scope.start = declared.opening
         self._declare_parameters(symbol)
@@ -246,6 +247,7 @@ class UnitParser(PieceParser):
             self.issue("kernel-result", "kernel must have void return type", token=specifiers.start)
         if specifiers.storage == "static":
             self.issue("wrong-type", "kernel functions cannot be declared static", token=symbol.token)
+        earlier: set[str] = set()
         for parameter in symbol.parameters:
             type_ = parameter.type or UNKNOWN
             base = base_of(type_)
@@ -258,11 +260,11 @@ class UnitParser(PieceParser):
                 said = "pointer arguments to kernel functions must reside in '__global', '__constant' or "
                 said += "'__local' address space"
                 self.issue("address-space", said, token=parameter.token, fix=fix)
-            named = type_.base
-            name = named.name if isinstance(named, Named | ScalarType | OpaqueType) else ""
-            if name in NO_KERNEL_PARAMETERS:
-                said = f"'{name}' cannot be used as the type of a kernel parameter"
-                self.issue("kernel-parameter", said, token=parameter.token)
+                continue
+            self.note_members(type_)
+            if (wrong := kernel_parameter_fault(type_, self.version, earlier)) is not None:
+                self.issue("kernel-parameter", wrong, token=parameter.token)
+            earlier.add(spelled(type_, is_canonical=True))
 
     def _check_labels(self) -> None:
         for name, at in self.gotos:
@@ -505,7 +507,7 @@ class UnitParser(PieceParser):
     def _statement(self) -> bool:
         self.skip_pragmas()
         while self.text in ("__attribute__", "__attribute"):
-            self.attribute()
+            self._check_unroll_hint(self.at, self.attribute())
         text = self.text
         handler = _STATEMENTS.get(text)
         if handler is not None:
@@ -528,6 +530,12 @@ class UnitParser(PieceParser):
             return False
         self.at += 1
         return False
+
+    def _check_unroll_hint(self, at: int, attributes: list[tuple[str, str]]) -> None:
+        """Report `opencl_unroll_hint` before what is no loop."""
+        if any(it == "opencl_unroll_hint" for it, _ in attributes) and self.text not in _LOOPS:
+            what = "'for', 'while', and 'do' statements"
+            self.issue("wrong-pragma", f"'opencl_unroll_hint' attribute only applies to {what}", token=at)
 
     def starts_declaration(self) -> bool:
         """Tell whether the statement here is a declaration."""
@@ -580,15 +588,19 @@ class UnitParser(PieceParser):
             said = "using the result of an assignment as a condition without parentheses"
             self.issue("suspicious", said, Severity.WARNING, token=written)
         base = base_of(value.type)
-        if not isinstance(base, Unknown) and not isinstance(base, Pointer | Array):
-            scalar = isinstance(base, ScalarType) and not is_void(base)
-            if not scalar and type(base).__name__ != "Enumeration" and word != "switch":
-                said = "statement requires expression of scalar type"
-                self.issue("wrong-type", f"{said} ('{spelled(value.type)}' invalid)", token=opened - 1)
+        if word != "switch":
+            self._check_scalar(value, opened - 1)
         if word == "switch" and not isinstance(base, Unknown) and not is_integer(base):
             said = f"statement requires expression of integer type ('{spelled(value.type)}' invalid)"
             self.issue("wrong-type", said, token=opened - 1)
         return value
+
+    def _check_scalar(self, value: Value, at: int) -> None:
+        """Report a condition that is neither a number nor a pointer."""
+        base = base_of(value.type)
+        if is_void(base) or not isinstance(base, Unknown | Pointer | Array | ScalarType | Enumeration):
+            said = "statement requires expression of scalar type"
+            self.issue("wrong-type", f"{said} ('{spelled(value.type)}' invalid)", token=at)
 
     def _plain_assignment(self, opened: int, closed: int) -> int | None:
         """Return the `=` of a condition that is nothing but an assignment."""
@@ -678,6 +690,7 @@ class UnitParser(PieceParser):
             is_endless = self.text == ";"
             if self.text != ";":
                 value = self.expression()
+                self._check_scalar(value, opened - 1)
                 is_endless = bool(value.constant)
             self._for_semicolon()
             controls = len(self.controls)
@@ -737,9 +750,7 @@ class UnitParser(PieceParser):
             mark = len(self.reads)
             found = self.constant_expression()
             value = found.constant
-            if value is None and any(map(changes, self.reads[mark:])):
-                said = "expression is not an integer constant expression"
-                self.issue("wrong-type", said, token=found.start)
+            self.check_integer_constant(found, self.reads[mark:])
             if self.accept("..."):
                 self.constant_expression()
                 value = None

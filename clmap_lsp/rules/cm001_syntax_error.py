@@ -38,7 +38,7 @@ from clmap_lsp.rules.causes import syntax_problems
 from clmap_lsp.rules.context import RuleContext, from_issue, from_problem
 from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
-_DIRECTIVES = ("bad-directive", "bad-condition", "unclosed-macro", "open-comment")
+_DIRECTIVES = ("bad-directive", "bad-condition", "unclosed-macro", "macro-arguments", "open-comment")
 """What is wrong before there is anything to be parsed."""
 RULE = RuleMeta(
     "CM001",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import NamedTuple
 
 from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
@@ -179,6 +180,8 @@ class Expander:
         """Gets each token that named a macro, with it."""
         self.unclosed: list[Token] = []
         """Names of macros whose use in a file is not closed."""
+        self.miscounted: list[tuple[Token, str]] = []
+        """Names of macros that are used in a file with too many or too few arguments, and what is wrong."""
         self.taken: list[tuple[int, Made]] = []
         """What was kept of earlier readings and is part of the output, and from which of its tokens on: these
         are `NOT_YET` in it."""
@@ -291,7 +294,7 @@ class Expander:
     def _expand_and_keep(self, tokens: list[Token], at: int, out: list[Token], end: int, key: Key) -> int:
         """Expand a use, and keep what it becomes if that follows from its tokens alone."""
         macro, budget, n_before = self.macros[tokens[at].text], self._budget, len(out)
-        n_unclosed, n_taken = len(self.unclosed), len(self.taken)
+        n_wrong, n_taken = len(self.unclosed) + len(self.miscounted), len(self.taken)
         with self.noting(set(map(text_of, tokens[at:end]))) as noted:
             found_end, use = self._expand_by_segments(tokens, at, out) or self._expand(tokens, at, out, None)
         names = frozenset(noted.seen)
@@ -303,7 +306,7 @@ class Expander:
             macro.kept.is_large
             and key
             and found_end == end
-            and not (runs_on or varies or self.unclosed[n_unclosed:])
+            and not (runs_on or varies or len(self.unclosed) + len(self.miscounted) > n_wrong)
         ):
             named, macros = [it for it, _ in noted.log], [it.name for _, it in noted.log]
             cost = budget - self._budget
@@ -324,7 +327,7 @@ class Expander:
                 return None
             base.at += 1
             arguments = self._arguments(macro, [base], None)
-        if arguments is None or base.at - at > MAX_ARGUMENTS:
+        if arguments is None or base.at - at > MAX_ARGUMENTS or miscount(macro, arguments) is not None:
             return None
         use = Use(name.path, name.start, tokens[base.at - 1].end)
         before = len(out), self._budget, self._use_budget, len(self.log or ()), len(self.unclosed)
@@ -458,6 +461,8 @@ class Expander:
                     self._leave(name, macro, stack[0], opened)
                     return False
                 return True
+            if is_typed and (wrong := miscount(macro, arguments)) is not None:
+                self.miscounted.append((name, wrong))
             body = _Substitution(self, macro, arguments, use).tokens()
         if self.log is not None:
             self.log.append((name, macro))
@@ -517,6 +522,15 @@ class Expander:
         if wanted == 0 and arguments == [[]]:
             return []
         return arguments
+
+
+def miscount(macro: Macro, arguments: list[list[Token]]) -> str | None:
+    """Return what is wrong with the number of arguments that a use gives a macro; `None` where nothing is."""
+    wanted = 0 if macro.parameters is None else len(macro.parameters)
+    if macro.parameters is None or wanted - macro.is_variadic <= len(arguments) <= wanted:
+        return None
+    which = "many" if len(arguments) > wanted else "few"
+    return f"too {which} arguments provided to function-like macro invocation"
 
 
 class _InSegments:
@@ -805,8 +819,27 @@ def define(tokens: list[Token]) -> Macro | str:
         rest = rest[end + 1 :]
     body = _body(rest)
     operators = {"##", "__VA_OPT__"} if parameters is None else {"#", "##", "__VA_OPT__"}
+    if (wrong := _misplaced_operator(body, parameters)) is not None:
+        return f"in the body of `{name}`: {wrong}"
     has_operators = any(token.text in operators for token in body)
     return Macro(name, body, parameters, is_variadic, has_operators=has_operators)
+
+
+def _misplaced_operator(body: list[Token], parameters: tuple[str, ...] | None) -> str | None:
+    """Return what is wrong with a `#` or `##` that has no operand (ISO C 6.10.3.2 and 6.10.3.3)."""
+    if not body:
+        return None
+    for at, where in ((0, "start"), (-1, "end")):
+        if body[at].text == "##":
+            return f"'##' cannot appear at {where} of macro expansion"
+    if parameters is None:
+        return None
+    if "#" not in map(text_of, body):  # Bodies of thousands of tokens are read anew at each key in them.
+        return None
+    followed = pairwise([*map(text_of, body), ""])
+    if any(text == "#" and it not in parameters and it != "__VA_OPT__" for text, it in followed):
+        return "'#' is not followed by a macro parameter"
+    return None
 
 
 def _body(tokens: list[Token]) -> list[Token]:

@@ -63,6 +63,9 @@ PRAGMA = "#pragma"
 """The first characters of the one token that a pragma leaves in the output."""
 
 
+_NO_IDENTIFIER = "macro name must be an identifier"
+
+
 @dataclass()
 class Preprocessed:
     """What is left of a file after preprocessing."""
@@ -507,6 +510,8 @@ class _Preprocessor:
             case "undef":
                 if len(directive.tokens) < 2:
                     self.problem("bad-directive", "macro name missing", _span_of(directive, path))
+                elif not is_name(directive.tokens[1].text):
+                    self.problem("bad-directive", _NO_IDENTIFIER, _span_of(directive, path))
                 else:
                     self.note_macros(directive.tokens[1:2])
                     self._record(directive.tokens[1].text, None)
@@ -590,6 +595,9 @@ class _Preprocessor:
         if directive.name in ("ifdef", "ifndef", "elifdef", "elifndef"):
             if not words:
                 self.problem("bad-directive", f"#{directive.name} needs a name", _span_of(directive, path))
+                return False
+            if not is_name(words[0].text):
+                self.problem("bad-directive", _NO_IDENTIFIER, _span_of(directive, path))
                 return False
             self.note_macros(words[:1])
             return is_defined(words[0], self.macros) != directive.name.endswith("ndef")
@@ -727,12 +735,14 @@ class _FileReader:
         """Expand the macro use at `hit`; nothing stays of one that passes the limit."""
         owner = self.owner
         before, n_taken = len(owner.out.made), len(owner.expander.taken)
-        n_unclosed = len(owner.expander.unclosed)
+        n_unclosed, n_miscounted = len(owner.expander.unclosed), len(owner.expander.miscounted)
         try:
             end = owner.expander.expand_use(tokens, hit, owner.out.made, refill)
             for name in owner.expander.unclosed[n_unclosed:]:
                 said = "unterminated function-like macro invocation"
                 owner.problem("unclosed-macro", said, Span(name.path, name.start, name.end))
+            for name, said in owner.expander.miscounted[n_miscounted:]:
+                owner.problem("macro-arguments", said, Span(name.path, name.start, name.end))
             return end
         except TooManyTokensError:
             del owner.out.made[before:], owner.expander.taken[n_taken:]
@@ -792,9 +802,7 @@ class _FileReader:
             self.groups.pop()
             return
         if group.seen_else:
-            self.owner.problem(
-                "bad-directive", f"#{name} after #else", _span_of(directive, self.path), Severity.WARNING
-            )
+            self.owner.problem("bad-directive", f"#{name} after #else", _span_of(directive, self.path))
         if name == "else":
             group.seen_else = True
             group.active = group.outer and not group.taken
