@@ -59,25 +59,36 @@ class Defined:
 
 
 def followed(earlier: list[Segment], old: Defined, new: Defined) -> list[Segment]:
-    """Return the segments of an edited body; those that the edit leaves alone are the earlier ones."""
+    """Return the segments of an edited body; those that the edit leaves alone are the earlier ones.
+
+    They stay where they end, also behind a `(` that is not closed yet: only what is edited is divided anew. A
+    use of a macro that is open at the end of a segment is noticed when that is expanded.
+    """
     apart = difference(old.text, new.text)
     by = len(new.text) - len(old.text)
-    known: dict[int, tuple[Segment, int]] = {}
-    at = 0
+    n_more = len(new.body) - len(old.body)
+    found: list[Segment] = []
+    at = done = 0
     for it in earlier:
-        known[old.body[at].start - old.at] = it, at
+        start, behind = old.body[at].start - old.at, old.body[at + it.n_tokens - 1].end - old.at
+        is_before, is_behind = behind <= apart.start, start >= apart.old_end
+        now, moved = (at + n_more, by) if is_behind else (at, 0)
+        if (is_before or is_behind) and done <= now and _is_same(old, at, new, now, it.n_tokens, moved):
+            found += segments_of(new.body[done:now]) if done < now else ()
+            found.append(it)
+            done = now + it.n_tokens
         at += it.n_tokens
-    found = segments_of(new.body)
-    at = 0
-    for number, it in enumerate(found):
-        end = at + it.n_tokens
-        start, behind = new.body[at].start - new.at, new.body[end - 1].end - new.at
-        place = start if behind <= apart.start else start - by if start >= apart.new_end else None
-        segment, before = known.get(place, (it, 0)) if place is not None else (it, 0)
-        if segment is not it and _are_alike(old.body, before, new.body, at, it.n_tokens, segment.n_tokens):
-            found[number] = segment
-        at = end
-    return found
+    return found + (segments_of(new.body[done:]) if done < len(new.body) else [])
+
+
+def _is_same(old: Defined, before: int, new: Defined, now: int, count: int, by: int) -> bool:
+    """Tell whether a segment of the earlier body stands in the new one, so many characters on."""
+    end = now + count
+    if end > len(new.body) or old.body[before].start - old.at + by != new.body[now].start - new.at:
+        return False
+    if end < len(new.body) and new.body[end].text == "##":
+        return False
+    return _are_alike(old.body, before, new.body, now, count, count)
 
 
 def _are_alike(old: list[Token], before: int, new: list[Token], now: int, count: int, n_old: int) -> bool:
