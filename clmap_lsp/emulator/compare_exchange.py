@@ -12,6 +12,7 @@ from clmap_lsp.emulator.result import Fault, FaultKind
 from clmap_lsp.source import ir
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.spelling import Spelling, spelling
 
 
 def unchecked(kernel: ir.Kernel, faults: Iterable[Fault]) -> Iterator[Fault]:
@@ -24,12 +25,12 @@ def unchecked(kernel: ir.Kernel, faults: Iterable[Fault]) -> Iterator[Fault]:
 @per_kernel
 def _checked(kernel: ir.Kernel) -> frozenset[frozenset[Span | None]]:
     """Return the pairs of a load and a compare-and-exchange at the same address."""
-    exchanges: dict[object, list[Span]] = {}
+    exchanges: dict[Spelling, list[Span]] = {}
     loads: list[ir.Load] = []
     for statement in ir.walk(kernel.body):
         match statement:
             case ir.Atomic(op=ir.AtomicOp.COMPARE_EXCHANGE, pointer=pointer, span=span):
-                exchanges.setdefault(_address(pointer), []).append(span)
+                exchanges.setdefault(spelling(pointer), []).append(span)
             case ir.Load():
                 loads.append(statement)
             case _:
@@ -37,27 +38,5 @@ def _checked(kernel: ir.Kernel) -> frozenset[frozenset[Span | None]]:
     if not exchanges:
         return frozenset()
     return frozenset(
-        frozenset((load.span, span)) for load in loads for span in exchanges.get(_address(load.pointer), ())
+        frozenset((load.span, span)) for load in loads for span in exchanges.get(spelling(load.pointer), ())
     )
-
-
-def _address(pointer: ir.Expression) -> object:
-    """Return what is the same for pointers to the same place, whatever they are cast to."""
-    parts: list[object] = []
-    for it in ir.nodes(pointer):
-        match it:
-            case ir.Convert() | ir.PointerCast():
-                pass
-            case ir.Read(variable=variable):
-                parts.append(variable)
-            case ir.Constant(value=value):
-                parts.append(value)
-            case ir.Binary(op=told) | ir.WorkItem(query=told):
-                parts.append(told)
-            case ir.FieldAddress(field=field):
-                parts.append(field.offset)
-            case ir.PointerOffset(stride=stride):
-                parts.append(stride)
-            case _:
-                parts.append(it)
-    return tuple(parts)

@@ -22,7 +22,7 @@ from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
 from clmap_lsp.source.types import PointerType, ScalarType
-from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by, marks_in, scattered
+from clmap_lsp.workbench.indexed_by_data import FromData, Indexed, Place
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
@@ -65,12 +65,13 @@ def with_grounds(
     kernel: Kernel, launch: Launch, result: EmulationResult, run: Run, run_defined: RunDefined
 ) -> EmulationResult:
     """Return a result whose faults say whether they hang on what was guessed; runs should do little work."""
-    by_data = indexed_by(kernel, _guessed_contents(launch)) if _hangs_on_places(result) else {}
+    data = FromData(kernel, _guessed_contents(launch))
+    by_data = data.indexed if _hangs_on_places(result) else {}
     divides = any(it.kind is FaultKind.DIVISION_BY_ZERO for it in result.faults)
-    by_zero = divided_by(kernel, _guessed_contents(launch)) if divides else {}
+    by_zero = data.divisions if divides else {}
     faults = [_of_length(_of_divisor(_of_data(it, by_data), by_zero), launch) for it in result.faults]
     unwritten = any(it.kind is FaultKind.UNINITIALISED_READ for it in faults)
-    elsewhere = scattered(kernel, _guessed_contents(launch)) if unwritten else {}
+    elsewhere = data.scattered if unwritten else {}
     result = replace(result, faults=tuple(_of_lost_writes(faults, by_data, elsewhere)))
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
@@ -84,7 +85,8 @@ def with_grounds(
     shown = _shown(others)
     judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
     reads = [it for it in asked if it.kind is FaultKind.UNINITIALISED_READ]
-    marked = _shown([(it, partial(run, other)) for it, other in _marked(kernel, launch)] if reads else [])
+    others = [(it, partial(run, other)) for it, other in (_marked(data, kernel, launch) if reads else ())]
+    marked = _shown(others)
     for it in reads:
         judged[id(it)] = _of_marks(it, judged[id(it)], marked)
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
@@ -273,12 +275,12 @@ def _others(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
         yield _holds_zeros(zeros), replace(launch, arguments={**launch.arguments, **ones})
 
 
-def _marked(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
+def _marked(data: FromData, kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
     """Yield the launch with buffers that hold what the kernel tells from all else, as -1 is no child.
 
     Buffers of whole numbers that nobody gave hold it too: what leads from one place to the next ends there.
     """
-    marks = marks_in(kernel, _guessed_contents(launch))
+    marks = data.marks
     whole = {it.name for it in kernel.parameters if _points_to_whole_numbers(it)} if marks else set()
     held: dict[str, BufferArgument] = {}
     for name in sorted(_guessed_contents(launch) & (whole | marks.keys())):

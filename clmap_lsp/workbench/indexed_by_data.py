@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import (
     Assign,
     Atomic,
@@ -44,6 +45,7 @@ from clmap_lsp.source.ir import (
     written,
     written_through,
 )
+from clmap_lsp.source.spelling import Spelling, spelling
 from clmap_lsp.source.types import PointerType
 
 Place = tuple[str, int]
@@ -76,36 +78,75 @@ class _Flow:
     """Variables whose value is data, or was computed from it."""
 
 
-def divided_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
-    """Return the divisions whose divisor hangs on what arguments hold, by place, with that argument."""
-    flow = _followed(kernel, arguments)
-    divisions = (
-        node
-        for statement in walk(kernel.body)
-        for expression in expressions(statement)
-        for node in nodes(expression)
-        if isinstance(node, Binary) and node.op in _DIVIDING
-    )
-    return {
-        (it.span.path, it.span.start): name
-        for it in divisions
-        if (name := _data_of(it.right, flow)) is not None
-    }
+class FromData:
+    """What of a kernel hangs on what some arguments hold, followed once, when it is first asked for."""
 
+    def __init__(self, kernel: Kernel, arguments: Collection[str]) -> None:
+        self._kernel = kernel
+        self._arguments = arguments
 
-def marks_in(kernel: Kernel, arguments: Collection[str]) -> dict[str, int]:
-    """Return for each argument the number that its contents are told from, as -1 for nothing."""
-    flow = _followed(kernel, arguments)
-    found: dict[str, int] = {}
-    for statement in walk(kernel.body):
-        for node in (each for it in expressions(statement) for each in nodes(it)):
+    @lazy_property
+    def _flow(self) -> _Flow:
+        return _followed(self._kernel, self._arguments)
+
+    @lazy_property
+    def _accesses(self) -> list[tuple[str, Expression, Place]]:
+        statements = walk(self._kernel.body)
+        return [(op, at, (it.span.path, it.span.start)) for it in statements for op, at in _addresses(it)]
+
+    def _expressions(self) -> Iterator[Expression]:
+        statements = walk(self._kernel.body)
+        return (node for it in statements for each in expressions(it) for node in nodes(each))
+
+    @lazy_property
+    def indexed(self) -> dict[Place, Indexed]:
+        """The accesses whose address hangs on data, by place."""
+        found = [
+            (place, name, _key(address), op)
+            for op, address, place in self._accesses
+            if (name := _data_of(address, self._flow)) is not None
+        ]
+        reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
+        both = {it for it in reads & writes if it in _added_to(self._kernel)}
+        return {place: Indexed(name, key in both) for place, name, key, _ in found}
+
+    @lazy_property
+    def divisions(self) -> dict[Place, str]:
+        """The divisions whose divisor hangs on data, by place, with the argument that holds it."""
+        return {
+            (it.span.path, it.span.start): name
+            for it in self._expressions()
+            if isinstance(it, Binary) and it.op in _DIVIDING
+            if (name := _data_of(it.right, self._flow)) is not None
+        }
+
+    @lazy_property
+    def scattered(self) -> dict[str, str]:
+        """The arrays in which contents of an argument choose where each store goes, with the argument.
+
+        What is added to a place was read there before, wherever that is.
+        """
+        read = {_key(address) for op, address, _ in self._accesses if op == "load"}
+        by: dict[str, str | None] = {}
+        for op, address, _ in self._accesses:
+            root = _root(address) if op == "store" else None
+            if root is not None:
+                name = None if _key(address) in read else _data_of(address, self._flow)
+                by[root.name] = name if by.get(root.name, name) is not None else None
+        return {array: name for array, name in by.items() if name is not None}
+
+    @lazy_property
+    def marks(self) -> dict[str, int]:
+        """For each argument the number that its contents are told from, as -1 for nothing."""
+        found: dict[str, int] = {}
+        for node in self._expressions():
             if not isinstance(node, Compare) or node.op not in (CompareOp.EQ, CompareOp.NE):
                 continue
             for one, other in ((node.left, node.right), (node.right, node.left)):
-                name, value = _data_of(one, flow), _whole(other)
+                name, value = _data_of(one, self._flow), _whole(other)
                 if name is not None and value not in (None, 0, 1):
                     found.setdefault(name, value or 0)
-    return found
+        return found
 
 
 def _whole(expression: Expression) -> int | None:
@@ -122,37 +163,6 @@ def _whole(expression: Expression) -> int | None:
             return None
 
 
-def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexed]:
-    """Return the accesses whose address hangs on what arguments hold, by place."""
-    flow = _followed(kernel, arguments)
-    found = [
-        ((it.span.path, it.span.start), name, _key(address), op)
-        for it in walk(kernel.body)
-        for op, address in _addresses(it)
-        if (name := _data_of(address, flow)) is not None
-    ]
-    reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
-    both = {it for it in reads & writes if it in _added_to(kernel)}
-    return {place: Indexed(name, key in both) for place, name, key, _ in found}
-
-
-def scattered(kernel: Kernel, arguments: Collection[str]) -> dict[str, str]:
-    """Return the arrays in which contents of an argument choose where each store goes, with the argument.
-
-    What is added to a place was read there before, wherever that is.
-    """
-    flow = _followed(kernel, arguments)
-    accesses = [it for statement in walk(kernel.body) for it in _addresses(statement)]
-    read = {_key(address) for op, address in accesses if op == "load"}
-    by: dict[str, str | None] = {}
-    for op, address in accesses:
-        root = _root(address) if op == "store" else None
-        if root is not None:
-            name = None if _key(address) in read else _data_of(address, flow)
-            by[root.name] = name if by.get(root.name, name) is not None else None
-    return {array: name for array, name in by.items() if name is not None}
-
-
 def _root(address: Expression) -> Variable | None:
     """Return the array or the pointer that an address is in."""
     for node in nodes(address):
@@ -166,12 +176,12 @@ def _root(address: Expression) -> Variable | None:
     return None
 
 
-def _added_to(kernel: Kernel) -> set[tuple[object, ...]]:
+def _added_to(kernel: Kernel) -> set[Spelling]:
     """Return the addresses at which what was read there is stored again, changed but not scaled.
 
     A sum, a maximum or a list that grows does so; a sweep that computes the next value of a cell does not.
     """
-    loads: dict[Variable, tuple[object, ...]] = {}
+    loads: dict[Variable, Spelling] = {}
     values: dict[Variable, list[Expression]] = {}
     stores: list[Store] = []
     for it in walk(kernel.body):
@@ -183,7 +193,7 @@ def _added_to(kernel: Kernel) -> set[tuple[object, ...]]:
             case Store():
                 stores.append(it)
 
-    def adds(value: Expression, key: tuple[object, ...], hops: int) -> bool:
+    def adds(value: Expression, key: Spelling, hops: int) -> bool:
         match value:
             case Binary(op=op) if op in _SCALING:
                 return False
@@ -257,15 +267,8 @@ def _decides(statement: Statement, flow: _Flow) -> str | None:
     return next((it for asked in expressions(statement) if (it := _data_of(asked, flow)) is not None), None)
 
 
-def _key(address: Expression) -> tuple[object, ...]:
-    """Return what two spellings of one address share: what the compiler names itself is all alike."""
-    return tuple(_word(it) for it in nodes(address))
-
-
-def _word(node: Expression) -> object:
-    if isinstance(node, Read | ObjectAddress):
-        return node.variable.is_temporary or node.variable
-    return node.value if isinstance(node, Constant) else getattr(node, "op", type(node))
+def _key(address: Expression) -> Spelling:
+    return spelling(address, temporaries_alike=True)
 
 
 def _addresses(statement: Statement) -> Iterator[tuple[str, Expression]]:
