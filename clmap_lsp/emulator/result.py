@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -157,6 +157,31 @@ class Fault:
     """For a race, what the access at `span` does."""
     other_role: Role | None = None
     grounds: Grounds = Grounds.KNOWN
+    condition: str = ""
+    """What was guessed and it stands and falls with; `detail` then begins with "if" and these words."""
+    met: str = ""
+    """What happened, without the condition, where it has one."""
+
+    @property
+    def happened(self) -> str:
+        """What happened, without what it stands and falls with."""
+        return self.met or self.detail
+
+    def supposing(self, condition: str, grounds: Grounds, *, mark: str = "", joint: str = ": ") -> Fault:
+        """Return it as one that stands and falls with what was guessed.
+
+        A fault that has a condition already has both.
+
+        Args:
+            mark: stands behind the condition where it does not say itself that it was guessed.
+            joint: stands between the condition and what happened.
+        """
+        both, detail = condition, f"if {condition}{mark}{joint}{self.detail}"
+        if self.condition:
+            both = f"{condition} and {self.condition}"
+            detail = f"if {condition} and {self.detail.removeprefix('if ')}"
+        met = self.met or f"{joint.removeprefix(': ').removeprefix(', ')}{self.detail}"
+        return replace(self, grounds=grounds, condition=both, met=met, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)

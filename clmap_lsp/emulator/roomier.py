@@ -104,8 +104,8 @@ def _follows(fault: Fault, short: str | None) -> bool:
 
 def _supposing(fault: Fault, short: str | None) -> Fault:
     name = short if fault.kind is FaultKind.UNINITIALISED_READ else fault.buffer
-    detail = f"if `{name}` is as short as was inferred for it, {_this(fault)}{fault.detail}"
-    return replace(fault, grounds=Grounds.GUESS, detail=detail)
+    joint = f", {_this(fault)}"
+    return fault.supposing(f"`{name}` is as short as was inferred for it", Grounds.GUESS, joint=joint)
 
 
 def _this(fault: Fault) -> str:

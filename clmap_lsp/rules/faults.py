@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -42,7 +41,7 @@ def findings(
 def _doubt(fault: Fault, result: EmulationResult) -> object:
     """Return what a fault stands and falls with, together with others; None if it stands alone."""
     if fault.grounds.is_guess:
-        return fault.buffer, fault.grounds, _condition(fault)
+        return fault.buffer, fault.grounds, fault.condition
     if fault.role is None and fault.other_span is not None and fault.buffer is not None:
         races = (it for it in result.faults if it.role is not None and it.buffer == fault.buffer)
         if any(fault.other_span in (it.span, it.other_span) for it in races):
@@ -74,22 +73,10 @@ def _also_in(found: Finding, others: Sequence[Fault]) -> Finding:
     """Return a finding that names further places of the same doubt."""
     if not others:
         return found
-    related = tuple(Related(it.span, f"also here: {_without_condition(it)}") for it in others)
+    related = tuple(Related(it.span, f"also here: {it.happened}") for it in others)
     more = "one more place" if len(others) == 1 else f"{len(others)} more places"
     message = f"{found.message} So it is in {more}."
     return replace(found, message=message, related=(*found.related, *related))
-
-
-_AFTER_CONDITION = re.compile(r" \(guessed\): |: |, ")
-
-
-def _condition(fault: Fault) -> str:
-    """Return what a fault that is a guess begins with, after its "if"."""
-    return _AFTER_CONDITION.split(fault.detail.removeprefix("if "), maxsplit=1)[0]
-
-
-def _without_condition(fault: Fault) -> str:
-    return _AFTER_CONDITION.split(fault.detail, maxsplit=1)[-1] if fault.grounds.is_guess else fault.detail
 
 
 def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
@@ -140,7 +127,7 @@ def finding_of(
     )
     if not fault.grounds.is_guess:
         return found
-    return replace(found, holds="if", condition=_condition(fault))
+    return replace(found, holds="if", condition=fault.condition)
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:

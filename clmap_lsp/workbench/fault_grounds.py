@@ -40,6 +40,8 @@ _OF_PLACES = frozenset({*_OUTSIDE, FaultKind.DATA_RACE, FaultKind.UNINITIALISED_
 _SHAPES, _VALUES = 3, 3
 """Launches that are tried with other group shapes, and with other values."""
 _MACRO_VALUES = (8, 32, 4)
+_MARK = " (guessed)"
+"""Stands behind a condition that does not say so itself."""
 _SECONDS = 1.0
 """Of work in each of them."""
 
@@ -85,8 +87,9 @@ def with_grounds(
     shown = _shown(others)
     judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
     reads = [it for it in asked if it.kind is FaultKind.UNINITIALISED_READ]
-    others = [(it, partial(run, other)) for it, other in (_marked(data, kernel, launch) if reads else ())]
-    marked = _shown(others)
+    marked = _shown(
+        [(it, partial(run, other)) for it, other in _marked(data, kernel, launch)] if reads else []
+    )
     for it in reads:
         judged[id(it)] = _of_marks(it, judged[id(it)], marked)
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
@@ -117,7 +120,7 @@ def _of_marks(met: Fault, fault: Fault, marked: dict[str, list[frozenset[object]
     missing = [guess for guess, runs in marked.items() if any(it.isdisjoint(_keys(met)) for it in runs)]
     if not missing or fault.grounds is Grounds.CONTENTS:
         return fault
-    return replace(fault, grounds=Grounds.CONTENTS, detail=f"if {missing[0]} for it: {fault.detail}")
+    return fault.supposing(f"{missing[0]} for it", Grounds.CONTENTS)
 
 
 def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
@@ -132,7 +135,7 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
     named = (it.name for it in walk(kernel.body) if isinstance(it, OpaqueCall) and it.span == unknown.span)
     name = next(named, unknown.element)
     what = f"`{name}`, which is not followed, changes" if name else "statements that are not followed change"
-    what = f"if {what} nothing"
+    what = f"{what} nothing"
     kept: list[Fault] = []
     first: dict[FaultKind, int] = {}
     more: dict[FaultKind, int] = {}
@@ -143,11 +146,12 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
             more[it.kind] = more.get(it.kind, 0) + 1
         else:
             first[it.kind] = len(kept)
-            kept.append(replace(it, grounds=Grounds.GUESS, detail=f"{what}: {it.detail}"))
+            kept.append(it.supposing(what, Grounds.GUESS))
     for kind, count in more.items():
         one = kept[first[kind]]
         others = "one more place" if count == 1 else f"{count} more places"
-        kept[first[kind]] = replace(one, detail=f"{one.detail} (so it is in {others} of this kernel)")
+        so = f" (so it is in {others} of this kernel)"
+        kept[first[kind]] = replace(one, detail=one.detail + so, met=one.met + so)
     return replace(result, faults=tuple(kept))
 
 
@@ -160,12 +164,10 @@ def _keys(fault: Fault) -> Iterator[object]:
 def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[frozenset[object]]]) -> Fault:
     missing = [guess for guess, runs in shown.items() if any(it.isdisjoint(_keys(fault)) for it in runs)]
     if missing:
-        condition = " and ".join(missing[:2])
         grounds = Grounds.CONTENTS if missing == [_holds_zeros(_guessed_zeros(launch))] else Grounds.GUESS
-        return replace(fault, grounds=grounds, detail=f"if {condition} (guessed): {fault.detail}")
+        return fault.supposing(" and ".join(missing[:2]), grounds, mark=_MARK)
     if fault.kind in _OUTSIDE and fault.buffer is None and _guessed_contents(launch):
-        detail = f"if buffers hold no addresses (guessed): {fault.detail}"
-        return replace(fault, grounds=Grounds.GUESS, detail=detail)
+        return fault.supposing("buffers hold no addresses", Grounds.GUESS, mark=_MARK)
     is_guessed = _guesses_sizes(launch) or bool(_guessed_macros(kernel))
     return replace(fault, grounds=Grounds.PLAUSIBLE) if is_guessed else fault
 
@@ -174,8 +176,7 @@ def _of_endless(fault: Fault) -> Fault:
     """Return a fault of a run that came to no end at all: a program that somebody runs is not like that."""
     if fault.kind in _OF_TEXT or fault.grounds is not Grounds.KNOWN:
         return fault
-    detail = f"if what was guessed holds, with which no work-group ends: {fault.detail}"
-    return replace(fault, grounds=Grounds.GUESS, detail=detail)
+    return fault.supposing("what was guessed holds, with which no work-group ends", Grounds.GUESS)
 
 
 def _hangs_on_places(result: EmulationResult) -> bool:
@@ -191,15 +192,17 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
     here, there = by_data.get(_place_of(fault.span)), by_data.get(_place_of(fault.other_span))
     if fault.kind not in _OF_PLACES or here is None or fault.grounds is Grounds.CONTENTS:
         return fault
-    if fault.grounds is Grounds.GUESS:  # Of a length, and what is beyond it is so for what the buffer holds.
-        told = f"if `{here.argument}` holds what was guessed for it and {fault.detail.removeprefix('if ')}"
-        return replace(fault, grounds=Grounds.CONTENTS, detail=told) if fault.kind in _OUTSIDE else fault
+    if fault.grounds is Grounds.GUESS and fault.kind not in _OUTSIDE:
+        return fault  # Else it is of a length, and what is beyond it is so for what the buffer holds.
     if fault.kind is FaultKind.DATA_RACE and (there is None or here.adds or there.adds):
         return fault
     if fault.kind is FaultKind.UNINITIALISED_READ and here.adds:
         return fault
-    detail = f"if `{here.argument}` holds what was guessed for it: {fault.detail}"
-    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+    return _of_contents(fault, here.argument)
+
+
+def _of_contents(fault: Fault, name: str) -> Fault:
+    return fault.supposing(f"`{name}` holds what was guessed for it", Grounds.CONTENTS)
 
 
 def _of_lost_writes(
@@ -213,12 +216,7 @@ def _of_lost_writes(
         is_read = it.kind is FaultKind.UNINITIALISED_READ and it.grounds is not Grounds.CONTENTS
         cause = lost.get(it.buffer)
         name = elsewhere.get(it.buffer or "") if cause is None else cause.argument
-        if not is_read or name is None:
-            yield it
-            continue
-        condition = f"if `{name}` holds what was guessed for it"
-        joined = f" and {it.detail.removeprefix('if ')}" if it.grounds.is_guess else f": {it.detail}"
-        yield replace(it, grounds=Grounds.CONTENTS, detail=f"{condition}{joined}")
+        yield it if not is_read or name is None else _of_contents(it, name)
 
 
 def _of_divisor(fault: Fault, by_zero: Mapping[Place, str]) -> Fault:
@@ -226,8 +224,7 @@ def _of_divisor(fault: Fault, by_zero: Mapping[Place, str]) -> Fault:
     name = by_zero.get(_place_of(fault.span))
     if fault.kind is not FaultKind.DIVISION_BY_ZERO or name is None or fault.grounds.is_guess:
         return fault
-    detail = f"if `{name}` holds what was guessed for it: {fault.detail}"
-    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+    return _of_contents(fault, name)
 
 
 def _of_length(fault: Fault, launch: Launch) -> Fault:
@@ -239,8 +236,7 @@ def _of_length(fault: Fault, launch: Launch) -> Fault:
     longest = max(counts, key=counts.__getitem__, default=None)
     if longest is None:
         return fault
-    detail = f"if `{longest}` is as long as was inferred for it: {fault.detail}"
-    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+    return fault.supposing(f"`{longest}` is as long as was inferred for it", Grounds.CONTENTS)
 
 
 def _place_of(span: Span | None) -> Place:

@@ -2,6 +2,7 @@
 
 from clmap_lsp.config.model import Settings
 from clmap_lsp.emulator.result import FaultKind, Grounds
+from clmap_lsp.rules.selection import Selection
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.workbench.workbench import Workbench
 
@@ -82,7 +83,16 @@ def test_an_image_that_nobody_gave_a_size_is_as_wide_as_the_kernel_reaches():
 def test_what_inline_assembly_may_have_changed_begins_with_if():
     (fault,) = (it for it in faults(ASSEMBLY) if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE)
     assert fault.grounds is Grounds.GUESS
-    assert fault.detail.startswith("if `asm`, which is not followed, changes nothing: ")
+    assert fault.condition == "`asm`, which is not followed, changes nothing"
+    assert fault.detail == f"if {fault.condition}: {fault.happened}"
+
+
+def test_a_condition_of_several_words_and_commas_is_told_whole():
+    """It is not looked for in the text, where a comma would end it."""
+    file = Workbench().open_text("k.cl", ASSEMBLY, Settings(), looks_beside=False, reads_hosts=False)
+    found = file.findings(Selection(frozenset({"CM301"})), file.run_all())
+    (condition,) = {it.condition for it in found if it.code == "CM301"}
+    assert condition == "`asm`, which is not followed, changes nothing"
 
 
 def test_a_guessed_buffer_holds_no_addresses():
