@@ -424,13 +424,20 @@ def _taken_together(clues: Clues, forms: Forms) -> None:
 
 def _constant_step(value: ir.Expression, variable: Variable) -> int | None:
     """Return what a value is beyond a variable's own, as 64 after `i += 64`; None if it is anything else."""
+    op, by = _step(value, variable) or (None, None)
+    return by.value if op is ir.BinaryOp.ADD and by is not None and isinstance(by.value, int) else None
+
+
+def _step(value: ir.Expression, variable: Variable) -> tuple[ir.BinaryOp, ir.Constant] | None:
+    """Return what is done with a variable's own value and a constant to get a value, and that constant."""
     value = ir.unconverted(value)
-    if not isinstance(value, ir.Binary) or value.op is not ir.BinaryOp.ADD:
+    if not isinstance(value, ir.Binary):
         return None
-    own, by = ir.unconverted(value.left), ir.unconverted(value.right)
-    if not isinstance(own, ir.Read) or own.variable is not variable or not isinstance(by, ir.Constant):
-        return None
-    return by.value if isinstance(by.value, int) else None
+    for own, by in ((value.left, value.right), (value.right, value.left)):
+        by = ir.unconverted(by)  # noqa: PLW2901
+        if ir.variable_of(own) is variable and isinstance(by, ir.Constant):
+            return value.op, by
+    return None
 
 
 def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: bool) -> None:
@@ -625,7 +632,7 @@ def _on_both_sides(values: Iterable[ir.Expression], bound: ir.Expression, forms:
 def _is_shared(counter: Variable, forms: Forms) -> bool:
     """Tell whether a loop's counter starts at an id, as in `for (i = gid; i < n; i += global_size)`."""
     values = list(forms.assigned.get(counter, ()))
-    if any(_adds_constant(it, counter) for it in values):
+    if any(_step(it, counter) is not None for it in values):
         return False  # Each work-item walks a part of its own.
     named = {
         it.variable
@@ -636,16 +643,6 @@ def _is_shared(counter: Variable, forms: Forms) -> bool:
     values += [known[0] for it in named if len(known := forms.assigned.get(it, [])) == 1]
     found = {it.query for value in values for it in ir.nodes(value) if isinstance(it, ir.WorkItem)}
     return not found.isdisjoint({ir.WorkItemQuery.GLOBAL_ID, ir.WorkItemQuery.GLOBAL_SIZE})
-
-
-def _adds_constant(value: ir.Expression, variable: Variable) -> bool:
-    """Tell whether a value is a variable's own and a constant, as after `i++`."""
-    value = ir.unconverted(value)
-    if not isinstance(value, ir.Binary):
-        return False
-    sides = [it.operand if isinstance(it, ir.Convert) else it for it in (value.left, value.right)]
-    is_own = any(isinstance(it, ir.Read) and it.variable is variable for it in sides)
-    return is_own and any(isinstance(it, ir.Constant) for it in sides)
 
 
 def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
