@@ -83,6 +83,8 @@ class HostFacts:
         return diff
 
 
+_Heads = tuple[tuple[str, "tuple[KernelParameter, ...]"], ...]
+"""Names and parameters of kernels: what host code is asked about."""
 KEPT_FILES = 1024
 """Kernel files of which is kept what host code says: more than anybody has open, fewer than a check has."""
 
@@ -94,7 +96,7 @@ class _Known:
     path: str
     text: str
     settings: Settings
-    heads: tuple[tuple[str, tuple[KernelParameter, ...]], ...]
+    heads: _Heads
     reader: tuple[str, str]
     facts: HostFacts
 
@@ -122,8 +124,7 @@ class HostFiles:
         known = self._known.get(str(Path(path).resolve())) if path else None
         if known is None or known.reader != _key(str(Path(path).resolve()), settings):
             return None
-        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
-        return known.facts if known.heads == heads else None
+        return known.facts if known.heads == _heads(text) else None
 
     def last(self, path: str) -> HostFacts:
         """Return what was last said of a kernel file."""
@@ -132,29 +133,22 @@ class HostFiles:
 
     def facts(self, path: str, text: str, settings: Settings) -> HostFacts:
         """Return what the workspace's host code says of the kernels of one file."""
-        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
-        if not heads or not path:
+        if not path or not kernels_in(text):
             return HostFacts()
-        own = str(Path(path).resolve())
-        key = _key(own, settings)
-        known = self._known.get(own)
-        if known is None or (known.heads, known.reader) != (heads, key):
-            return self._aside.run(lambda: self._read(path, text, settings))
-        return known.facts
+        found = self.known(path, text, settings)
+        return self._aside.run(lambda: self._read(path, text, settings)) if found is None else found
 
     def _read(self, path: str, text: str, settings: Settings) -> HostFacts:
         """Ask for the facts of a kernel file, unless somebody has meanwhile."""
         self._unsee_closed()
-        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
-        own = str(Path(path).resolve())
-        key = _key(own, settings)
-        known = self._known.get(own)
-        if known is None or (known.heads, known.reader) != (heads, key):
-            facts = self._facts(own, path, text, settings, [name for name, _ in heads])
-            known = self._known[own] = _Known(path, text, settings, heads, key, facts)
+        found = self.known(path, text, settings)
+        if found is None:
+            own, heads = str(Path(path).resolve()), _heads(text)
+            found = self._facts(own, path, text, settings, [name for name, _ in heads])
+            self._known[own] = _Known(path, text, settings, heads, _key(own, settings), found)
             while len(self._known) > KEPT_FILES:
                 self._forget_oldest()
-        return known.facts
+        return found
 
     def _facts(self, own: str, path: str, text: str, settings: Settings, names: Sequence[str]) -> HostFacts:
         project = self._project(own, settings)
@@ -300,6 +294,10 @@ class HostFiles:
         stamp = _stamp(path)
         if stamp is not None:
             self._stamps[path] = stamp
+
+
+def _heads(text: str) -> _Heads:
+    return tuple((it.name, it.parameters) for it in kernels_in(text))
 
 
 def _key(own: str, settings: Settings) -> tuple[str, str]:
