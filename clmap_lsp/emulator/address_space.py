@@ -197,7 +197,7 @@ def _program_scope(
         return data
     data[: len(initializer.data)] = np.frombuffer(initializer.data, np.uint8)[:size]
     for at, target, by in initializer.addresses:
-        encoded = buffer_of[target] << OFFSET_BITS | by & ((1 << OFFSET_BITS) - 1)
+        encoded = (buffer_of[target] << OFFSET_BITS) + by
         data[at : at + 8] = np.frombuffer(encoded.to_bytes(8, "little"), np.uint8)
     return data
 

@@ -194,9 +194,16 @@ def _ldexp(it: Arguments) -> ir.Value:
     return in_double(it, lambda x, n: it.ctx.call("ldexp", DOUBLE, [x, n]))
 
 
+_ILOGB_OF_NAN = (1 << 31) - 1
+"""FP_ILOGBNAN, as clang's header has it."""
+
+
 def _ilogb(it: Arguments) -> ir.Value:
     def scalar(x: ir.Value) -> ir.Value:
-        return it.ctx.call("ilogb", I32, [to_double(it, x)])
+        wide = to_double(it, x)
+        exponent = it.ctx.call("ilogb", I32, [wide])
+        is_nan = it.builder.fcmp_unordered("uno", wide, wide)  # C's library says so as it likes.
+        return it.builder.select(is_nan, ir.Constant(I32, _ILOGB_OF_NAN), exponent)
 
     return by_lane(it.ctx, scalar, it.values, it.result)
 

@@ -574,18 +574,21 @@ def number_value(pointer: Pointer) -> ir.Value:
 
 
 def encode(ctx: Context, pointer: Pointer) -> ir.Value:
-    """Return the 64-bit form of a pointer: 16 bits of buffer number, 48 bits of offset; null is 0."""
-    low = ctx.builder.and_(pointer.offset, ir.Constant(I64, (1 << OFFSET_BITS) - 1))
+    """Return the 64-bit form of a pointer: 2**48 times the buffer's number, plus the offset; null is 0.
+
+    So pointers before a buffer's start are less than those into it, and as far from them as they are.
+    """
     if isinstance(pointer.number, int):
-        return ctx.builder.or_(low, integer(pointer.number << OFFSET_BITS, I64))
-    return ctx.builder.or_(low, ctx.builder.shl(pointer.number, ir.Constant(I64, OFFSET_BITS)))
+        return ctx.builder.add(pointer.offset, integer(pointer.number << OFFSET_BITS, I64))
+    return ctx.builder.add(pointer.offset, ctx.builder.shl(pointer.number, ir.Constant(I64, OFFSET_BITS)))
 
 
 def decode(ctx: Context, value: ir.Value) -> Pointer:
     """Return the pointer of a 64-bit form; what has another form (`int` for a pointer) is null."""
     if value.type != I64:
         return Pointer(0, ir.Constant(I64, 0))
-    number = ctx.builder.lshr(value, ir.Constant(I64, OFFSET_BITS))
+    nearest = ctx.builder.add(value, ir.Constant(I64, 1 << (OFFSET_BITS - 1)))
+    number = ctx.builder.lshr(nearest, ir.Constant(I64, OFFSET_BITS))
     rest = ir.Constant(I64, 64 - OFFSET_BITS)
     return Pointer(number, ctx.builder.ashr(ctx.builder.shl(value, rest), rest))
 

@@ -186,7 +186,7 @@ KIND_NULL, KIND_GLOBAL, KIND_CONSTANT, KIND_LOCAL, KIND_PRIVATE = range(5)
 
 TRACE_ID_SHIFT = 48
 OFFSET_BITS = 48
-"""A pointer in memory is 16 bits of buffer number above as many bits of byte offset."""
+"""A pointer in memory is a buffer's number, shifted by so many bits, plus the signed byte offset."""
 KEY_SHIFT = 16
 KEY_FACTOR = 0x5851F42D4C95
 """Odd 48-bit factor for nested loops. A good multiplier of a linear congruential generator: loop counters

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from llvmlite import ir
 
@@ -39,8 +40,12 @@ from clmap_lsp.emulator.layout import (
 from clmap_lsp.emulator.plan import BufferPlan
 from clmap_lsp.emulator.quick_checks import QuickCheck, is_quick
 from clmap_lsp.emulator.types import I8, I64, POINTER, bits, bytes_of, lanes, zero
+from clmap_lsp.emulator.used_lanes import Ranges
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import Ordering
+
+_KEEPS, _SET_ONLY = 8, 16
+"""Flags of a read: it need not be set before; it is looked at for that alone."""
 
 
 def check_size(kind: ir.Type, size: int) -> None:
@@ -89,8 +94,12 @@ class Memory:
         part: int = 0,
         *,
         bits: int | None = None,
+        used: Ranges | None = None,
     ) -> ir.Value:
-        """Emit a read of `size` bytes as LLVM type `kind`; `part` (0 to 7) numbers those of one statement."""
+        """Emit a read of `size` bytes as LLVM type `kind`; `part` (0 to 7) numbers those of one statement.
+
+        Of a vector only the bytes that are `used` have to be set.
+        """
         check_size(kind, size)
         ctx = self.ctx
         target = self.target(pointer)
@@ -103,7 +112,7 @@ class Memory:
         ctx.builder.position_at_end(inside)
         self.check_alignment(pointer, alignment, site)
         self.trace(target, pointer, 2 * site, part)
-        self.before_read(target, pointer, size, site, bits=bits)
+        self.before_read(target, pointer, size, site, bits=bits, used=used)
         value = ctx.builder.load(self.address(target, pointer), align=1, typ=kind)
         leave = ctx.builder.block
         ctx.builder.branch(end)
@@ -254,15 +263,33 @@ class Memory:
         *,
         atomic: bool = False,
         bits: int | None = None,
+        used: Ranges | None = None,
     ) -> None:
-        """Emit the race and initialisation checks of a read; of a bit-field, only `bits` must be set."""
+        """Emit the race and initialisation checks of a read.
+
+        Of a bit-field only `bits` must be set, and of a vector the bytes that are `used`.
+        """
         if target.known is not None and target.known.variable.name in self.ctx.options.write_only:
             self.ctx.fault(FAULT_WRITE_ONLY, site, pointer.offset, number_value(pointer))
         if bits is None:
-            self._private_read(target, pointer, size, site)
+            for start, count in used or ((0, size),):
+                self._private_read(target, self._further(pointer, start), count, site)
         elif bits:
             self._private_bits_read(target, pointer, size, site, bits)
-        self._check("shadow_read", target, pointer, size, site, atomic, keeps=bits == 0)
+        if used is None or (target.known is not None and is_quick(self.ctx, target.known, size)):
+            self._check("shadow_read", target, pointer, size, site, atomic, keeps=bits == 0)
+            return
+        self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, flags=_KEEPS)
+        if self.ctx.options.uninitialised:
+            for start, count in used:
+                part = self._further(pointer, start)
+                self._shadow("shadow_read", target, part, count, site, atomic, None, None, flags=_SET_ONLY)
+
+    def _further(self, pointer: Pointer, start: int) -> Pointer:
+        if not start:
+            return pointer
+        offset = self.ctx.builder.add(pointer.offset, ir.Constant(I64, start))
+        return replace(pointer, offset=offset, alignment=min(pointer.alignment, start & -start))
 
     def _check(
         self,
@@ -280,7 +307,8 @@ class Memory:
         """Emit a check: in place where it most often comes to nothing, else as a call."""
 
         def call() -> None:
-            self._shadow(function, target, pointer, size, site, atomic, value, address, keeps=keeps)
+            flags = _KEEPS if keeps else 0
+            self._shadow(function, target, pointer, size, site, atomic, value, address, flags=flags)
 
         known = target.known
         if known is None or keeps or not self._has_checks(known) or not is_quick(self.ctx, known, size):
@@ -328,7 +356,7 @@ class Memory:
         value: ir.Value | None,
         address: ir.Value | None,
         *,
-        keeps: bool = False,
+        flags: int = 0,
     ) -> None:
         ctx = self.ctx
         known = target.known
@@ -339,7 +367,7 @@ class Memory:
         where = 0
         if known is not None:
             where = FENCE_LOCAL if known.kind == KIND_LOCAL else FENCE_IMAGE if known.is_image else 0
-        flags = (1 if atomic else 0) | (0 if known is not None else 2) | (8 if keeps else 0)
+        flags |= (1 if atomic else 0) | (0 if known is not None else 2)
         arguments = [
             ctx.state,
             ctx.frame,

@@ -101,7 +101,7 @@ def _numbers(words: list[int], kind: Type) -> tuple[int | float, ...]:
 
 _MAX_ROOM = 200
 _DIRECTIVE = re.compile(
-    r"%([-+ #0]*+)(\*|\d++)?(?:\.(\*|\d++))?(?:v(\d++))?(hh|hl|h|ll|l|j|z|t)?([diouxXeEfFgGaAcsp%])"
+    r"%([-+ #0]*+)(\*|\d++)?(?:\.(\*|\d*+))?(?:v(\d++))?(hh|hl|h|ll|l|j|z|t)?([diouxXeEfFgGaAcsp%])"
 )
 
 
@@ -134,9 +134,14 @@ def format_printf(
         flags, width, precision, _, length, letter = match.groups()
         if letter == "%":
             return "%"
-        width, precision = (_room(it, pending) for it in (width, precision))
+        room, digits = _room(width, pending), _room("0" if precision == "" else precision, pending)
         given = next(pending, (0,))
-        spec = _Spec(flags, width, precision)
+        flags += "-" if room is not None and room < 0 else ""
+        spec = _Spec(
+            flags,
+            "" if room is None else str(abs(room)),
+            "" if digits is None or digits < 0 else str(digits),
+        )
         if letter == "s":
             return (str(spec) + "s") % string(_whole(given[0]))
         return ",".join(_directive(spec, letter, _BITS.get(length or "", 64), it) for it in given)
@@ -144,11 +149,15 @@ def format_printf(
     return _DIRECTIVE.sub(one, template)
 
 
-def _room(written: str | None, pending: Iterator[tuple[int | float, ...]]) -> str:
-    """Return a width or precision as written or as the next argument says, within reason."""
-    if written == "*":
-        return str(min(max(_whole(next(pending, (0,))[0]), 0), _MAX_ROOM))
-    return str(min(int(written[:9]), _MAX_ROOM)) if written else ""
+def _room(written: str | None, pending: Iterator[tuple[int | float, ...]]) -> int | None:
+    """Return a width or precision as written or as the next argument says, within reason; None for none.
+
+    A negative width is one with the flag `-`, a negative precision none.
+    """
+    if written is None:
+        return None
+    found = _whole(next(pending, (0,))[0]) if written == "*" else int(written[:9])
+    return min(max(found, -_MAX_ROOM), _MAX_ROOM)
 
 
 def _directive(spec: _Spec, letter: str, bits: int, value: int | float) -> str:
@@ -156,14 +165,57 @@ def _directive(spec: _Spec, letter: str, bits: int, value: int | float) -> str:
         case "d" | "i" | "u" | "o" | "x" | "X":
             return _integer(spec, letter, _whole(value) & ((1 << bits) - 1), bits)
         case "c":
-            return chr(_whole(value) & 0xFF)
+            return _padded(spec, "", chr(_whole(value) & 0xFF))
         case "p":
             return hex(_whole(value))
-        case "a" | "A":
-            text = float(value).hex()
-            return text.upper() if letter == "A" else text
         case _:
-            return (str(spec) + letter) % float(value)
+            return _real(spec, letter, float(value))
+
+
+def _real(spec: _Spec, letter: str, value: float) -> str:
+    """Format a number as C does; Python differs in `%a`, and fills up what is not finite with zeros."""
+    sign = "-" if math.copysign(1.0, value) < 0 else _positive(spec)
+    if not math.isfinite(value):
+        text = "nan" if math.isnan(value) else "inf"
+        return _padded(spec, sign, text.upper() if letter.isupper() else text)
+    if letter not in "aA":
+        return (str(spec) + letter) % value
+    text = _hexadecimal(abs(value), int(spec.precision) if spec.precision else None, "#" in spec.flags)
+    start, digits = sign + text[:2], text[2:]
+    if "0" in spec.flags and "-" not in spec.flags:
+        digits = digits.rjust(int(spec.width or 0) - len(start), "0")
+    text = _padded(spec, start, digits)
+    return text.upper() if letter == "A" else text
+
+
+def _hexadecimal(value: float, digits: int | None, keeps_point: bool) -> str:
+    """Return a number as `%a` does: with so many hexadecimal digits, or as many as it takes."""
+    leading, _, rest = value.hex().removeprefix("0x").partition(".")
+    fraction, _, exponent = rest.partition("p")
+    whole = int(leading + fraction.ljust(_FRACTION, "0"), 16)
+    if digits is not None and digits < _FRACTION:
+        unit = 1 << 4 * (_FRACTION - digits)
+        kept, left = divmod(whole, unit)
+        kept += left > unit // 2 or (left == unit // 2 and kept & 1)
+        whole = kept * unit
+    text = format(whole, "x").rjust(_FRACTION + 1, "0")
+    shown = text[-_FRACTION:].rstrip("0") if digits is None else text[-_FRACTION:].ljust(digits, "0")[:digits]
+    point = "." if shown or keeps_point else ""
+    return f"0x{text[:-_FRACTION]}{point}{shown}p{exponent}"
+
+
+_FRACTION = 13
+"""Hexadecimal digits behind the point of a double."""
+
+
+def _positive(spec: _Spec) -> str:
+    """Return the sign of what is not negative."""
+    return "+" if "+" in spec.flags else " " if " " in spec.flags else ""
+
+
+def _padded(spec: _Spec, start: str, text: str) -> str:
+    room = int(spec.width or 0)
+    return (start + text).ljust(room) if "-" in spec.flags else (start + text).rjust(room)
 
 
 def _integer(spec: _Spec, letter: str, low: int, bits: int) -> str:
@@ -172,7 +224,7 @@ def _integer(spec: _Spec, letter: str, low: int, bits: int) -> str:
     if letter in "di":
         negative = bool(low >> (bits - 1))
         low = (1 << bits) - low if negative else low
-        sign = "-" if negative else "+" if "+" in spec.flags else " " if " " in spec.flags else ""
+        sign = "-" if negative else _positive(spec)
     digits = format(low, {"i": "d", "u": "d"}.get(letter, letter))
     if spec.precision:
         digits = digits.rjust(int(spec.precision), "0") if low or int(spec.precision) else ""
@@ -183,8 +235,7 @@ def _integer(spec: _Spec, letter: str, low: int, bits: int) -> str:
     width = int(spec.width or 0) - len(sign + prefix)
     if "0" in spec.flags and "-" not in spec.flags and not spec.precision:
         digits = digits.rjust(width, "0")
-    text = sign + prefix + digits
-    return text.ljust(int(spec.width or 0)) if "-" in spec.flags else text.rjust(int(spec.width or 0))
+    return _padded(spec, sign + prefix, digits)
 
 
 def _whole(value: int | float) -> int:

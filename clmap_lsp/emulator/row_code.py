@@ -35,6 +35,7 @@ from clmap_lsp.emulator.plan import Plan, make_plan, pointer_target
 from clmap_lsp.emulator.statements import Statements
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I1, I64, POINTER, zero
+from clmap_lsp.emulator.used_lanes import Ranges
 from clmap_lsp.source.ir import (
     Assign,
     Builtin,
@@ -224,6 +225,7 @@ class _RowMemory(Memory):
         part: int = 0,
         *,
         bits: int | None = None,
+        used: Ranges | None = None,
     ) -> ir.Value:
         check_size(kind, size)
         if not self.row.executes:

@@ -129,8 +129,8 @@ def shadow_read(
     """Check a read of shared memory.
 
     Bit 0 of `flags` is local memory, bit 2 an image, bit 8 an atomic, bit 10 a copy by the whole group, bit
-    11 what a store of a bit-field keeps and need not be written before; with bit 9 the buffer's number says
-    which memory it is.
+    11 what a store of a bit-field keeps and need not be written before, bit 12 a part that is looked at for
+    that alone; with bit 9 the buffer's number says which memory it is.
     """
     granule = granule_of(s, number)
     bytes_of_cell = cell_bytes(s, number)
@@ -145,7 +145,8 @@ def shadow_read(
     item = who(s, frame, flags)
     me = (stamp(s, now) << ITEM_BITS) | item
     unset = (flags >> 11) & 1
-    quiet = is_misaligned(offset, granule)
+    is_part = (flags >> 12) & 1
+    quiet = is_misaligned(offset, granule) | is_part
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * bytes_of_cell)
         newest = cell[W_WRITER]
@@ -169,7 +170,7 @@ def shadow_read(
                 place = (number << 48) | offset
                 report_race(s, frame, FAULT_RACE_RW, site, place, (other_site << 32) | found)
                 quiet = 1
-        if atomic == 0 and cell[W_READER] != me:
+        if atomic == 0 and is_part == 0 and cell[W_READER] != me:
             note_reader(s, cell, me, now, site)
     return 0
 

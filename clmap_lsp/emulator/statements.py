@@ -40,6 +40,7 @@ from clmap_lsp.emulator.memory import Memory, order_bits
 from clmap_lsp.emulator.plan import pointer_target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
+from clmap_lsp.emulator.used_lanes import used_lanes
 from clmap_lsp.source.ir import (
     RECURSION,
     Assign,
@@ -91,6 +92,7 @@ class Statements:
         self.counters = counters
         self.expressions = Expressions(ctx)
         self.origins = Origins(ctx, self.expressions)
+        self.used_lanes = used_lanes(ctx.plan.kernel)
         self.loop_ends: list[ir.Block] = []
         """Where `break` goes: ends of loops and switches."""
         self.loop_steps: list[ir.Block] = []
@@ -244,7 +246,9 @@ class Statements:
         self.origins.check(statement.pointer, statement.site)
         kind = llvm_type(statement.variable.type)
         where = statement.size, statement.alignment, statement.site
-        value = self.memory.load(pointer, kind, *where, bits=statement.bits)
+        used = self.used_lanes.get(statement.variable)
+        used = None if used == ((0, statement.size),) else used
+        value = self.memory.load(pointer, kind, *where, bits=statement.bits, used=used)
         self.assign(statement.variable, value, origin=self.memory.origin)
 
     # -------------------------------------------------------------------------------------- synchronising

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clmap_lsp.emulator.printing import format_printf
 from clmap_lsp.emulator.result import EmulationResult, Engine
@@ -104,3 +107,44 @@ def test_printf_of_strings_and_vectors() -> None:
         "__global int *o",
     )
     assert result.printed == ("zero |x 0,255,3,4 0\n", "one  |x 1,255,3,4 0xffffffff\n")
+
+
+_TRICKY = (
+    0.0,
+    -0.0,
+    1.0,
+    1.5,
+    -2.5,
+    0.1,
+    3.14159,
+    1e10,
+    5e-324,
+    2.5e-310,
+    1e308,
+    123456.789,
+    math.inf,
+    -math.inf,
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the C library has no one name there")
+@given(
+    st.sampled_from(["", "-", "+", " ", "0", "#", "+0", "-#", "0#"]),
+    st.sampled_from(["", "1", "5", "12", "30"]),
+    st.sampled_from(["", ".", ".0", ".1", ".3", ".12", ".13", ".20"]),
+    st.sampled_from("aAeEfFgG"),
+    st.one_of(st.sampled_from(_TRICKY), st.floats(allow_nan=False, width=32)),
+)
+def test_printf_of_numbers_is_the_c_librarys(
+    flags: str, width: str, precision: str, letter: str, value: float
+) -> None:
+    template = f"%{flags}{width}{precision}{letter}"
+    made = ctypes.create_string_buffer(1000)
+    ctypes.CDLL(None).snprintf(made, 1000, template.encode(), ctypes.c_double(value))
+    assert format_printf(template, [(value,)]) == made.value.decode()
+
+
+def test_printf_takes_widths_from_arguments() -> None:
+    assert format_printf("%*d|%*d|", [(5,), (42,), (-5,), (42,)]) == "   42|42   |"
+    assert format_printf("%.*f|%.*f|%.f", [(1,), (2.25,), (-1,), (2.25,), (2.5,)]) == "2.2|2.250000|2"
+    assert format_printf("%5c|%-3c|", [(120,), (121,)]) == "    x|y  |"
