@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp import defaults
 from clmap_lsp.commands.confining import add_sandbox_option, confined, printed
-from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file, refused
+from clmap_lsp.commands.options import add_launch_options, asked_file, open_file, refused
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,17 +105,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
-    from clmap_lsp.commands.settings_in_vain import check_settings
-    from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
-
-    name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
-    try:
-        text = read_standard_input(name) if args.path == "-" else read_source(args.path)
-    except UnreadableError as error:
-        raise UsageError(str(error)) from None
-    source = SettingsSource(args)
-    settings = source.for_path(Path(name))
-    check_settings(source, {name: text})
+    name, text, settings = asked_file(args)
 
     def work() -> dict[str, object]:
         return _emulated(args, settings, name, text)

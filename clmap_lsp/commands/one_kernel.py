@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import confined, printed
-from clmap_lsp.commands.options import SettingsSource, open_file, refused
-from clmap_lsp.errors import UsageError
+from clmap_lsp.commands.options import asked_file, open_file, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,17 +30,7 @@ def printed_of(
 
     Raises: UsageError if there is no such file, kernel or launch, or kernels are not run here.
     """
-    from clmap_lsp.commands.settings_in_vain import check_settings
-    from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
-
-    name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
-    try:
-        text = read_standard_input(name) if args.path == "-" else read_source(args.path)
-    except UnreadableError as error:
-        raise UsageError(str(error)) from None
-    source = SettingsSource(args)
-    settings = source.for_path(Path(name))
-    check_settings(source, {name: text})
+    name, text, settings = asked_file(args)
 
     def answered() -> dict[str, object]:
         subject, emulation, notes = _asked(args, settings, name, text)

@@ -90,6 +90,25 @@ class SettingsSource:
         )
 
 
+def asked_file(args: argparse.Namespace) -> tuple[str, str, Settings]:
+    """Return name, text and settings of the one file that a command is given; `-` is standard input.
+
+    Raises: UsageError if it cannot be read, or its settings cannot be used.
+    """
+    from clmap_lsp.commands.settings_in_vain import check_settings
+    from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
+
+    name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
+    try:
+        text = read_standard_input(name) if args.path == "-" else read_source(args.path)
+    except UnreadableError as error:
+        raise UsageError(str(error)) from None
+    source = SettingsSource(args)
+    settings = source.for_path(Path(name))
+    check_settings(source, {name: text})
+    return name, text, settings
+
+
 _Limit = TypeVar("_Limit", int, float)
 
 
