@@ -6,7 +6,7 @@ is the access room's; it starts from a launch, so inference cannot lean on it.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -148,7 +148,7 @@ class Forms:
                     forms.loaded.add(statement.variable)
                 case _:
                     pass
-        for loop in _outermost_loops(kernel.body):
+        for loop in ir.outermost_loops(kernel.body):
             for inner in ir.walk((loop,)):
                 if isinstance(inner, ir.Assign) and forms._steps(inner):
                     forms.stepped.add(inner.variable)
@@ -342,16 +342,6 @@ def _combined(op: BinaryOp, left: Form | None, right: Form | None) -> Form | Non
         case _:
             return None
     return None if found is None else _as_index(found)
-
-
-def _outermost_loops(block: ir.Block) -> Iterator[ir.Loop]:
-    waiting = list(block)
-    while waiting:
-        statement = waiting.pop()
-        if isinstance(statement, ir.Loop):
-            yield statement
-        else:
-            waiting += [it for inner in ir.blocks(statement) for it in inner]
 
 
 def _is_integer(variable: Variable) -> bool:

@@ -1060,6 +1060,20 @@ def walk(block: Block) -> Iterator[Statement]:
             waiting.pop()
 
 
+def outermost_loops(block: Block) -> Iterator[Loop]:
+    """Yield the loops of a block that are in no other, in source order."""
+    waiting = [iter(block)]
+    while waiting:
+        for statement in waiting[-1]:
+            if isinstance(statement, Loop):
+                yield statement
+            elif parts := blocks(statement):
+                waiting.extend(iter(inner) for inner in reversed(parts))
+                break
+        else:
+            waiting.pop()
+
+
 def all_expressions(block: Block) -> Iterator[Expression]:
     """Yield every expression of a block and of the blocks inside it, with all expressions inside of each."""
     for statement in walk(block):

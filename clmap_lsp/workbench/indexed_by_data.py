@@ -37,6 +37,7 @@ from clmap_lsp.source.ir import (
     Unary,
     UnaryOp,
     Variable,
+    all_expressions,
     blocks,
     expressions,
     nodes,
@@ -94,10 +95,6 @@ class FromData:
         statements = walk(self._kernel.body)
         return [(op, at, (it.span.path, it.span.start)) for it in statements for op, at in _addresses(it)]
 
-    def _expressions(self) -> Iterator[Expression]:
-        statements = walk(self._kernel.body)
-        return (node for it in statements for each in expressions(it) for node in nodes(each))
-
     @lazy_property
     def indexed(self) -> dict[Place, Indexed]:
         """The accesses whose address hangs on data, by place."""
@@ -115,7 +112,7 @@ class FromData:
         """The divisions whose divisor hangs on data, by place, with the argument that holds it."""
         return {
             (it.span.path, it.span.start): name
-            for it in self._expressions()
+            for it in all_expressions(self._kernel.body)
             if isinstance(it, Binary) and it.op in _DIVIDING
             if (name := _data_of(it.right, self._flow)) is not None
         }
@@ -139,7 +136,7 @@ class FromData:
     def marks(self) -> dict[str, int]:
         """For each argument the number that its contents are told from, as -1 for nothing."""
         found: dict[str, int] = {}
-        for node in self._expressions():
+        for node in all_expressions(self._kernel.body):
             if not isinstance(node, Compare) or node.op not in (CompareOp.EQ, CompareOp.NE):
                 continue
             for one, other in ((node.left, node.right), (node.right, node.left)):

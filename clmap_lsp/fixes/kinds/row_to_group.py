@@ -202,7 +202,7 @@ def _shared(scope: Scope) -> tuple[_Shared, ...] | None:
     typed = list(counting_loops(scope))
     known = {id(it.statement): it for it in typed}
     found = []
-    for statement in _outermost(scope.subject.analysis.kernel.body):
+    for statement in ir.outermost_loops(scope.subject.analysis.kernel.body):
         loop = known.get(id(statement))
         gathered = None if loop is None else totals(scope, statement, loop.name)
         if loop is None or gathered is None or not _divisible(scope, loop, typed):
@@ -212,23 +212,6 @@ def _shared(scope: Scope) -> tuple[_Shared, ...] | None:
             return None
         found.append(_Shared(loop, gathered))
     return tuple(found) if any(it.totals for it in found) else None
-
-
-def _outermost(block: ir.Block) -> Iterator[ir.Loop]:
-    for statement in block:
-        match statement:
-            case ir.Loop():
-                yield statement
-            case ir.If(then=then, otherwise=otherwise):
-                yield from _outermost(then)
-                yield from _outermost(otherwise)
-            case ir.Scope(body=body):
-                yield from _outermost(body)
-            case ir.Switch(cases=cases):
-                for case in cases:
-                    yield from _outermost(case.body)
-            case _:
-                pass
 
 
 def _divisible(scope: Scope, loop: CountingLoop, loops: list[CountingLoop]) -> bool:

@@ -101,7 +101,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
 
 def _spread(scope: Scope) -> _Spread | None:
     known = {id(it.statement): it for it in counting_loops(scope)}
-    outermost = list(_outermost(scope.subject.analysis.kernel.body))
+    outermost = list(ir.outermost_loops(scope.subject.analysis.kernel.body))
     if len(outermost) != 1:
         return None
     loop = known.get(id(outermost[0]))
@@ -132,20 +132,6 @@ def _spread(scope: Scope) -> _Spread | None:
     steps = [it.index.coefficient(loop.symbol) for it in stores]
     apart = tuple(positive(it, f"{spelt(it, {})} > 0") for it in steps if it is not None and it.value is None)
     return _Spread(loop, 0 if ONE in steps else 1, apart)
-
-
-def _outermost(block: ir.Block) -> Iterator[ir.Loop]:
-    for statement in block:
-        match statement:
-            case ir.Loop():
-                yield statement
-            case ir.If(then=then, otherwise=otherwise):
-                yield from _outermost(then)
-                yield from _outermost(otherwise)
-            case ir.Scope(body=body):
-                yield from _outermost(body)
-            case _:
-                pass
 
 
 def _edits(scope: Scope, spread: _Spread) -> tuple[Edit, ...] | None:
