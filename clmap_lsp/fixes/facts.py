@@ -265,3 +265,13 @@ def room(subject: Subject) -> int:
     """Return the bytes of local memory that a work-group may still take; of 32 KiB if no limit is known."""
     limit = subject.device.limits.local_bytes_per_group or 32 * 1024
     return limit - local_bytes(subject.analysis.kernel, subject.launch)
+
+
+def is_read_besides(statement: ir.Statement, variable: ir.Variable) -> bool:
+    """True if a statement reads a variable otherwise than to give it a value made of its own."""
+    reads = sum(
+        isinstance(it, ir.Read) and it.variable is variable
+        for expression in ir.expressions(statement)
+        for it in ir.nodes(expression)
+    )
+    return reads > (1 if isinstance(statement, ir.Assign) and statement.variable is variable else 0)

@@ -215,14 +215,8 @@ def _condition(
 def _read_besides(loop: ir.Loop, variable: ir.Variable, picks: Sequence[_Pick]) -> bool:
     """True if a loop reads a total otherwise than to gather into it."""
     for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
-        if any(statement in it.statements for it in picks):
-            continue
-        reads = sum(
-            isinstance(it, ir.Read) and it.variable is variable
-            for expression in ir.expressions(statement)
-            for it in ir.nodes(expression)
-        )
-        if reads > (1 if isinstance(statement, ir.Assign) and statement.variable is variable else 0):
+        is_pick = any(statement in it.statements for it in picks)
+        if not is_pick and facts.is_read_besides(statement, variable):
             return True
     return loop.condition is not None and any(
         isinstance(it, ir.Read) and it.variable is variable for it in ir.nodes(loop.condition)

@@ -7,6 +7,7 @@ text; the interpreter looks their names up, so that an expression can be shown a
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
@@ -291,6 +292,16 @@ def expand(text: str, macros: Mapping[str, Macro], expansions: Expansions) -> st
     return text
 
 
+_COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
 def _evaluated(node: ast.expr) -> int:
     match node:
         case ast.Constant(value=bool() | int() as value):
@@ -307,8 +318,8 @@ def _evaluated(node: ast.expr) -> int:
             return _evaluated(operand)
         case ast.BinOp(left=left, op=op, right=right):
             return _computed(op, _evaluated(left), _evaluated(right))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return int(_compared(op, _evaluated(left), _evaluated(right)))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+            return int(_COMPARISONS[type(op)](_evaluated(left), _evaluated(right)))
         case _:
             raise ValueError(node)
 
@@ -333,24 +344,6 @@ def _computed(op: ast.operator, left: int, right: int) -> int:
             return left << right
         case ast.RShift() if right >= 0:
             return left >> right
-        case _:
-            raise ValueError(op)
-
-
-def _compared(op: ast.cmpop, left: int, right: int) -> bool:
-    match op:
-        case ast.Eq():
-            return left == right
-        case ast.NotEq():
-            return left != right
-        case ast.Lt():
-            return left < right
-        case ast.LtE():
-            return left <= right
-        case ast.Gt():
-            return left > right
-        case ast.GtE():
-            return left >= right
         case _:
             raise ValueError(op)
 

@@ -354,15 +354,8 @@ def _only_adds(scope: Scope, statement: ir.Statement, everything: Sequence[ir.St
 
 def _read_besides(loop: ir.Loop, variable: ir.Variable) -> bool:
     """True if a loop reads a sum otherwise than to add to it: what it is in a turn depends on the order."""
-    for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
-        reads = sum(
-            isinstance(it, ir.Read) and it.variable is variable
-            for expression in ir.expressions(statement)
-            for it in ir.nodes(expression)
-        )
-        if reads > (1 if isinstance(statement, ir.Assign) and statement.variable is variable else 0):
-            return True
-    return False
+    statements = ir.walk((*loop.test, *loop.body, *loop.step))
+    return any(facts.is_read_besides(it, variable) for it in statements)
 
 
 def _is_sum(statement: ir.Assign) -> bool:
