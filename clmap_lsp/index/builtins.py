@@ -411,6 +411,17 @@ def resolve(
     return None if is_open and not is_strict else best
 
 
+def best_fit(builtin: Builtin, known: Sequence[Qualified], active: int) -> Resolved | None:
+    """Return the overload that fits the arguments so far best, with the fewest more."""
+    least = max(len(known), active + 1)
+    for count in sorted({len(known), *(len(it.parameters) for it in builtin.overloads)}):
+        if count >= least or count == len(known):
+            found = resolve(builtin, [*known, *[UNKNOWN] * (count - len(known))])
+            if found is not None:
+                return found
+    return None
+
+
 def is_ambiguous(builtin: Builtin, arguments: Sequence[Qualified]) -> bool:
     """Tell whether a call with numbers fits several overloads, none better than all others.
 

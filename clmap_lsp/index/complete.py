@@ -41,6 +41,7 @@ from clmap_lsp.index.types import (
     Unknown,
     base_of,
     is_arithmetic,
+    is_integer,
     spelled,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
@@ -290,7 +291,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
         elsewhere=frozenset(index.texts),
         local=frozenset(it.name for it in local),
         unfinished=None if placed is None else _unfinished(index, placed, local, at),
-        wanted=None if placed is None else _wanted(placed, at),
+        wanted=None if placed is None else _wanted(index, placed, at),
         at_statement=token is None or _ends_statement(index.texts, token),
         in_function=in_function,
         after_type=before in _BEFORE_TYPES,
@@ -374,11 +375,18 @@ class _Order:
             group -= 1.0
         if not self.prefix and self.in_function and it.symbol is None and sort in _WORDS_OF_THE_LANGUAGE:
             group = _GROUPS[Sort.BUILTIN]
-        if self.is_case and (it.symbol is None or sort not in (Sort.CONSTANT, Sort.MACRO)):
+        if self.is_case and not _may_be_constant(it):
             group += 3.0
         if self.at_statement and not self.in_function and sort not in _AT_FILE_LEVEL:
             group += 3.0
         return group
+
+
+def _may_be_constant(it: Candidate) -> bool:
+    """Tell whether a candidate may stand behind `case`; a macro that takes arguments seldom does."""
+    if it.symbol is None or it.sort not in (Sort.CONSTANT, Sort.MACRO):
+        return False
+    return it.symbol.macro is None or it.symbol.macro.parameters is None
 
 
 def _only_here(index: Index, start: int) -> str:
@@ -448,11 +456,22 @@ def _is_kernel_head(texts: Sequence[str]) -> bool:
 
 def _sampler_order(before: list[str]) -> dict[str, int]:
     """Return what a sampler may still need behind these tokens of its statement, the last one first."""
-    found = next((at for at, it in enumerate(before) if _IN_SAMPLER.match(it)), None)
-    if found is None or (before[found].startswith("read_image") and "," not in before[:found]):
+    call = next((at for at, it in enumerate(before) if it.startswith("read_image")), None)
+    if not any(map(_IN_SAMPLER.match, before)) or (call and _n_commas(before[: call - 1]) != 1):
         return {}
     given = {it.split("_")[1] for it in before if it in _SAMPLER_WORDS}
     return {it: at for at, it in enumerate(_SAMPLER_WORDS) if it.split("_")[1] not in given}
+
+
+def _n_commas(before: list[str]) -> int:
+    """Return how many arguments end in the call whose tokens these are, the last one first."""
+    depth = count = 0
+    for text in before:
+        depth += (text == ")") - (text == "(")
+        count += text == "," and depth == 0
+        if depth < 0:  # What was counted belongs to a call in this one.
+            depth = count = 0
+    return count
 
 
 _FAR = 1e5
@@ -540,9 +559,47 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
     return found
 
 
-def _wanted(placed: PlacedUnit, at: int) -> Qualified | None:
-    """Return the type that a value must have which starts at a token."""
-    return next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
+def _wanted(index: Index, placed: PlacedUnit, at: int) -> Qualified | None:
+    """Return the type that a value must, or should, have which starts at a token."""
+    expected = next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
+    if expected is not None:
+        return expected
+    before = index.texts[placed.start + at - 1] if at > 0 else ""
+    if before in ("(", ","):
+        return _parameter_of_builtin(placed, at)
+    return _compared(index, placed, at) if before in _LIKE_TO_LIKE else None
+
+
+_LIKE_TO_LIKE = frozenset({"<", ">", "<=", ">=", "==", "!=", "+", "-", "+=", "-="})
+"""Operators whose operands are mostly of one type."""
+
+
+def _parameter_of_builtin(placed: PlacedUnit, at: int) -> Qualified | None:
+    """Return the type of the parameter of a built-in function that a token begins the argument for."""
+    for call in reversed(placed.unit.calls):
+        opens = [call.opening, *call.commas]
+        if at - 1 not in opens or not isinstance(call.callee, str):
+            continue
+        builtin, active = builtins.find(call.callee), opens.index(at - 1)
+        if builtin is None or any(len(it.parameters) == 1 and it.is_variadic for it in builtin.overloads):
+            return None
+        given = [it for it in call.arguments[:active] if it is not None]
+        best = builtins.best_fit(builtin, given, active) if len(given) == active else None
+        return None if best is None or active >= len(best.parameters) else best.parameters[active]
+    return None
+
+
+def _compared(index: Index, placed: PlacedUnit, at: int) -> Qualified | None:
+    """Return the type of the name that stands before the operator before a token."""
+    name = placed.start + at - 2
+    if at < 2 or index.texts[name - 1] in (".", "->"):
+        return None
+    symbols = (it for it in locals_at(index, placed, at) if it.name == index.texts[name])
+    symbol = next(symbols, index.scope.ordinary.get(index.texts[name]))
+    return None if symbol is None or symbol.kind not in _VALUES else symbol.type
+
+
+_VALUES = (Kind.VARIABLE, Kind.PARAMETER)
 
 
 def _fit(wanted: Qualified, it: Candidate, *, exactly: bool) -> float:
@@ -557,7 +614,9 @@ def _fit(wanted: Qualified, it: Candidate, *, exactly: bool) -> float:
         return 0.0
     if _same_pointer(a, b):
         return 0.5
-    return 0.4 if is_arithmetic(a) and is_arithmetic(b) else 0.0
+    if not is_arithmetic(a) or not is_arithmetic(b):
+        return 0.0
+    return 0.4 if is_integer(a) == is_integer(b) else 0.3 if is_integer(b) else 0.0
 
 
 def _is_of(symbol: Symbol | None, enumeration: Enumeration) -> bool:

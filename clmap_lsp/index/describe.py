@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from struct import pack
 
 from clmap_lsp.escaping import code_block, plain_markdown
 from clmap_lsp.index import builtins
@@ -10,14 +11,17 @@ from clmap_lsp.index.constants import PredefinedConstant, constants
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, TAGS, BuiltinUse, Kind, Symbol
 from clmap_lsp.index.types import (
+    DOUBLE,
     TYPE_NAMES,
     Enumeration,
     Function,
+    Named,
     Placed,
     Pointer,
     Qualified,
     Record,
     base_of,
+    canonical,
     layout,
     members_layout,
     space_of,
@@ -154,6 +158,8 @@ def _facts(index: Index, symbol: Symbol, is_varying: bool | None) -> Iterator[st
             inner = layout(base.pointee)
             if inner is not None and inner.size:
                 yield f"  \nelement: {inner.size} bytes"
+        elif isinstance(base, OpaqueType):
+            yield _handle(base, canonical(type_).access)
         else:
             size = layout(type_)
             space = space_of(type_) or AddressSpace.PRIVATE
@@ -165,39 +171,59 @@ def _facts(index: Index, symbol: Symbol, is_varying: bool | None) -> Iterator[st
             yield "  \ndiffers between work-items" if is_varying else "  \nsame for the whole work-group"
     elif symbol.kind in (*TAGS, Kind.TYPEDEF) and type_ is not None:
         size = layout(type_)
-        if size is not None:
+        if size is not None and not isinstance(base_of(type_), OpaqueType):
             yield f"{size.size} bytes, aligned to {size.alignment}"
+        if isinstance(type_.base, Named) and symbol.kind is Kind.TYPEDEF:
+            yield f"  \ntype: `{spelled(type_, is_canonical=True)}`"
     elif symbol.kind is Kind.MEMBER and symbol.parent is not None and symbol.parent.type is not None:
         yield from _member_facts(symbol, symbol.parent)
     elif symbol.kind in CALLABLE and symbol.attributes:
         words = [f"`{name}({text})`" if text else f"`{name}`" for name, text in symbol.attributes]
         yield f"attributes: {', '.join(words)}"
     if symbol.value is not None and symbol.kind is Kind.VARIABLE:
-        yield f"  \nvalue: `{number(symbol.value)}`"
+        yield f"  \nvalue: `{number(symbol.value, symbol.type)}`"
 
 
 def _member_facts(symbol: Symbol, parent: Symbol) -> Iterator[str]:
     base = parent.type.base if parent.type is not None else None
     if not isinstance(base, Record):
         return
-    name = base.name or base.alias or "(unnamed)"
+    owner = spelled(Qualified(base))
     placed = members_layout(base)
     if placed is None:
-        yield f"member of `{base.keyword} {name}`"
+        yield f"member of `{owner}`"
         return
     place = next((it for it in placed[0] if it.member is symbol), None)
     if place is not None and place.bit is not None:
-        yield f"member of `{base.keyword} {name}`: {_where(place)} of {placed[1].size} bytes"
+        yield f"member of `{owner}`: {_where(place)} of {placed[1].size} bytes"
     elif place is not None:
         where = f"offset {place.offset}, {place.size} of {placed[1].size} bytes"
-        yield f"member of `{base.keyword} {name}`: {where}"
+        yield f"member of `{owner}`: {where}"
 
 
-def number(value: float) -> str:
+def _handle(base: OpaqueType, access: str | None) -> str:
+    """Say what stands behind a value that programs only pass on."""
+    if not base.is_image:
+        return "an opaque value: only passed to built-in functions"
+    does = {"write_only": "only written", "read_write": "read and written"}.get(access or "", "only read")
+    return f"an image in global memory that is {does}"
+
+
+def number(value: float, type_: Qualified | None = None) -> str:
     """Return a constant's value; large integers also in hexadecimal."""
-    if isinstance(value, int) and abs(value) >= 256:
-        return f"{value} ({value:#x})"
-    return str(value) if isinstance(value, int) else f"{value:g}"
+    if isinstance(value, int):
+        return f"{value} ({value:#x})" if abs(value) >= 256 else str(value)
+    is_double = type_ is not None and base_of(type_) == base_of(DOUBLE)
+    return repr(value) if is_double else _as_single(value)
+
+
+def _as_single(value: float) -> str:
+    """Return the fewest digits that tell a number from all others of single precision."""
+    try:
+        wanted = pack("f", value)
+        return next(it for n in range(6, 10) if pack("f", float(it := f"{value:.{n}g}")) == wanted)
+    except (OverflowError, StopIteration):  # No single is that large.
+        return repr(value)
 
 
 # ------------------------------------------------------------------------------------------------ macros
@@ -283,7 +309,9 @@ def describe_function(found: builtins.Builtin, call: str | None = None) -> str:
     """Say what a built-in function does, how exact it is, and since when there is one."""
     shown = call or "\n".join([*dict.fromkeys(it.shown for it in found.overloads)][:6])
     lines = [code(shown), found.description]
-    facts = [found.section]
+    has_floats = any(it.word == "gentypef" for overload in found.overloads for it in overload.parameters)
+    is_both = has_floats and found.section == "integer functions"
+    facts = ["integer and common functions" if is_both else found.section]
     if found.accuracy is not None:
         facts.append(found.accuracy)
     if found.overloads[0].spaces:
@@ -300,7 +328,7 @@ def describe_function(found: builtins.Builtin, call: str | None = None) -> str:
 
 def describe_constant(constant: PredefinedConstant) -> str:
     """Say what a predefined constant is."""
-    value = "" if constant.value is None else f" = {number(constant.value)}"
+    value = "" if constant.value is None else f" = {number(constant.value, constant.type)}"
     lines = [code(f"{spelled(constant.type)} {constant.name}{value}")]
     if constant.description:
         lines.append(constant.description)

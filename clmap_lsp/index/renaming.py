@@ -12,7 +12,7 @@ from clmap_lsp.index.model import Kind, Scope, Symbol
 from clmap_lsp.index.pieces import Unit
 from clmap_lsp.index.renamed import changed_meaning
 from clmap_lsp.index.types import TYPE_NAMES
-from clmap_lsp.index.unread import UnclearError, inactive_places, macro_places
+from clmap_lsp.index.unread import UnclearError, inactive_places, left_out_at, macro_places
 from clmap_lsp.source.lexer import is_name, joined
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -34,6 +34,8 @@ def renamable(index: Index, offset: int) -> Occurrence:
             raise RenameError(f"`{builtin[1].name}` is part of OpenCL C")
         if (unread := _macro_at(index, offset)) is not None:
             return unread
+        if (left_out := _left_out_at(index, offset)) is not None:
+            return left_out
         raise RenameError("there is no name here that can be renamed")
     symbol = found.symbol
     if symbol.kind is Kind.MACRO:
@@ -43,6 +45,18 @@ def renamable(index: Index, offset: int) -> Occurrence:
     if _is_pasted(index, found):
         raise RenameError(f"`{symbol.name}` is put together by `##` in a macro")
     return found
+
+
+def _left_out_at(index: Index, offset: int) -> Occurrence | None:
+    """Return the name at an offset of lines that conditions leave out, if its renames reach these."""
+    found = left_out_at(index, offset)
+    if found is None:
+        return None
+    try:
+        places = inactive_places(index, found.symbol)
+    except UnclearError as error:
+        raise RenameError(str(error)) from None
+    return found if any(it.start == found.start for it in places) else None
 
 
 def _macro_at(index: Index, offset: int) -> Occurrence | None:

@@ -9,7 +9,6 @@ from clmap_lsp.index import builtins
 from clmap_lsp.index.describe import comment_above, function_signature
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, Call, Symbol
-from clmap_lsp.index.types import UNKNOWN, Qualified
 
 
 @record(frozen=True, slots=True)
@@ -70,10 +69,10 @@ def _call_at(index: Index, offset: int) -> tuple[Call, int] | None:
 
 def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signatures:
     known = [it for it in call.arguments if it is not None]
-    best = _best(builtin, known, active)
+    best = builtins.best_fit(builtin, known, active)
     if best is None and active < len(known):
         known = known[:active]  # What follows the place may belong to the next line.
-        best = _best(builtin, known, active)
+        best = builtins.best_fit(builtin, known, active)
     is_known = best is not None and bool(known) and builtins.is_bound(best, known)
     shown: dict[str, int] = {}
     chosen: str | None = None
@@ -85,17 +84,6 @@ def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signature
         shown.setdefault(text, len(shown))
     signatures = tuple(Signature(it, _parameters(it), builtin.description) for it in shown)
     return Signatures(signatures, shown.get(chosen or "", 0), active)
-
-
-def _best(builtin: builtins.Builtin, known: list[Qualified], active: int) -> builtins.Resolved | None:
-    """Return the overload that fits the arguments so far best, with the fewest more."""
-    least = max(len(known), active + 1)
-    for count in sorted({len(known), *(len(it.parameters) for it in builtin.overloads)}):
-        if count >= least or count == len(known):
-            found = builtins.resolve(builtin, [*known, *[UNKNOWN] * (count - len(known))])
-            if found is not None:
-                return found
-    return None
 
 
 def _of_symbol(index: Index, symbol: Symbol, active: int) -> Signatures:

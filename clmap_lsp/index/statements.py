@@ -20,7 +20,7 @@ from clmap_lsp.index.declarations import (
     Specifiers,
     is_void,
 )
-from clmap_lsp.index.declared import for_kernels_alone, kernel_parameter_fault
+from clmap_lsp.index.declared import for_kernels_alone, functions_conflict, kernel_parameter_fault
 from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.pieces import Unit, all_pieces
 from clmap_lsp.index.piecewise import BLOCK, Around, Earlier, PieceParser, seal
@@ -196,6 +196,7 @@ class UnitParser(PieceParser):
             and symbol.previous.is_definition
             and symbol.previous.kind in CALLABLE
             and not self.is_cpp
+            and not functions_conflict(symbol.previous.type, symbol.type)
         ):
             self.issue("redefinition", f"redefinition of '{name}'", token=declared.name)
         symbol.is_definition = True

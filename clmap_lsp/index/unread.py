@@ -89,7 +89,19 @@ def inactive_places(index: Index, symbol: Symbol) -> list[Occurrence]:
     return found
 
 
+def unread_places(index: Index, symbol: Symbol) -> list[Occurrence]:
+    """Return the places of a name that a reading does not look up, where it means nothing else."""
+    try:
+        if symbol.kind is not Kind.MACRO:
+            return inactive_places(index, symbol)
+        known = {(it.path, it.start) for it in index.occurrences if it.symbol.name == symbol.name}
+        return [it for it in macro_places(index, symbol.name) if (it.path, it.start) not in known]
+    except UnclearError:
+        return []
+
+
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|elifdef|elifndef|undef)\b")
 
 
 def left_out_word(index: Index, offset: int) -> tuple[str, int, int] | None:
@@ -110,7 +122,9 @@ def left_out_word(index: Index, offset: int) -> tuple[str, int, int] | None:
 def left_out_at(index: Index, offset: int) -> Occurrence | None:
     """Return what a name would mean in lines that conditions leave out, if they were read."""
     found = left_out_word(index, offset)
-    if found is None or _is_declared_there(index, *found[:2]):
+    if found is None:
+        return _unread_condition(index, offset)
+    if _is_declared_there(index, *found[:2]):
         return None
     name, start, end = found
     token = index.token_at(start)
@@ -122,6 +136,21 @@ def left_out_at(index: Index, offset: int) -> Occurrence | None:
     symbol = symbol or next((it for it in reversed(index.macros) if it.name == name), None)
     symbol = symbol or index.scope.get(False, name) or index.scope.get(True, name)
     return None if symbol is None else Occurrence(index.path, start, end, symbol, Role.READS)
+
+
+def _unread_condition(index: Index, offset: int) -> Occurrence | None:
+    """Return the macro that a condition asks about which nobody has to evaluate: another one held before."""
+    text = index.text
+    first = text.rfind("\n", 0, offset) + 1
+    if _CONDITION.match(text, first) is None or not is_code(text, offset):
+        return None
+    start = offset
+    while start > first and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    word = _WORD.match(text, start)
+    macros = () if word is None else [it for it in index.macros if it.name == word[0]]
+    before = [it for it in macros if it.macro is not None and it.macro.span.start < start]
+    return Occurrence(index.path, start, word.end(), before[-1], Role.READS) if word and before else None
 
 
 def _is_declared_there(index: Index, name: str, at: int) -> bool:

@@ -195,6 +195,8 @@ def include_candidates(index: Index, offset: int, folders: Iterable[str]) -> Com
     found: dict[str, Candidate] = {}
     for place in (*places, *folders):
         for it in _listed(Path(place) / folder):
+            if it == Path(index.path):
+                continue  # A file that includes itself has no end.
             name = f"{it.name}/" if it.is_dir() else it.name
             found.setdefault(name, Candidate(name, Sort.FILE, str(it.parent)))
     rest = _REST_OF_PATH.match(text, offset)

@@ -60,6 +60,27 @@ def test_the_image_is_wanted_before_its_sampler():
     assert offered("read_imagef(image, |")[0].startswith("CLK_")
 
 
+def test_the_sampler_is_given_before_the_coordinates():
+    assert not offered("read_imagef(image, CLK_FILTER_NEAREST, |")[0].startswith("CLK_")
+    assert not offered("read_imagef(image, sampler, (|")[0].startswith("CLK_")
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("values[get_local_size(|)]", {"many", "gid"}),
+        ("sum = clamp(sum, 0.0f, |)", {"sum"}),
+        ("sum = fmax(|", {"sum"}),
+        ("for (int i = 0; i < |", {"i", "many", "gid"}),
+        ("if (sum > |)", {"sum", "weight"}),
+        ("switch (gid) { case |", {"FAST", "SLOW"}),
+    ],
+)
+def test_operands_and_arguments_of_built_in_functions_are_offered_by_type(typed, first):
+    text = TEXT.replace("@", "values; pointer = &own; AT(1, 2); @")  # Used last, and of other types.
+    assert offered(typed, text)[0] in first
+
+
 @pytest.mark.parametrize(("word", "space"), [("__kernel", "__global"), ("kernel", "global")])
 def test_parameters_of_kernels_begin_with_an_address_space_as_the_file_spells_it(word, space):
     assert space in offered("|", f"{word} void k(@")[:2]

@@ -105,6 +105,7 @@ IN_FILES = {
         "passing '__read_only image2d_t' to parameter of incompatible type '__write_only image2d_t'"
     ),
     "float w(float a); int w(float a) { return 1; }": "conflicting types for 'w'",
+    "float w(float a) { return a; } float w(int a) { return a; }": "conflicting types for 'w'",
     "__kernel void w(global int *a); __kernel void w(global float *a) {}": "conflicting types for 'w'",
     "void w(int a) { constant int b = 1; }": (
         "non-kernel function variable cannot be declared in constant address space"

@@ -11,7 +11,7 @@ from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.macro_parameters import declared_parameter, macro_parameter_at
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
-from clmap_lsp.index.unread import left_out_at
+from clmap_lsp.index.unread import left_out_at, unread_places
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import Places
 from clmap_lsp.server.host_names import host_uses, kernels_named_at
@@ -74,9 +74,7 @@ def register(server: ClmapServer) -> None:
         if found is None:
             places = await _parameter_places(server, params)
             return [lsp.DocumentHighlight(it.range, lsp.DocumentHighlightKind.Text) for it in places]
-        indexed, symbol = found
-        here = (it for it in indexed.index.references(symbol) if it.path == indexed.index.path)
-        return [_highlight(indexed, it) for it in here]
+        return _highlights(*found)
 
     @feature(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     async def prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
@@ -122,7 +120,7 @@ async def _uses(
         found = [
             other.places.location(Span(it.path, it.start, it.end))
             for other, its_symbol in await occurring_in(server, indexed, symbol)
-            for it in other.index.references(its_symbol)
+            for it in (*other.index.references(its_symbol), *unread_places(other.index, its_symbol))
             if with_declarations or not it.role & Role.DECLARES
         ]
         for it in (*found, *host_uses(server, indexed.document.uri, symbol)):
@@ -266,6 +264,13 @@ def _is_seen_by_others(symbol: Symbol) -> bool:
     while around is not None and around.kind not in CALLABLE:
         around = around.parent
     return around is None and symbol.kind is not Kind.LABEL
+
+
+def _highlights(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentHighlight]:
+    index = indexed.index
+    every = (*index.references(symbol), *unread_places(index, symbol))
+    here = sorted((it for it in every if it.path == index.path), key=lambda it: it.start)
+    return [_highlight(indexed, it) for it in here]
 
 
 def _highlight(indexed: Indexed, it: Occurrence) -> lsp.DocumentHighlight:
