@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index
+from clmap_lsp.index.selecting import expression_ranges
 from clmap_lsp.source.lexer import COMMENT
 
 _OPEN, _CLOSE = "([{", ")]}"
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
+_REGION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(region|endregion)\b", re.MULTILINE)
 _COMMENTS = re.compile(rf'"(?:[^"\\\n]|\\.)*+"?|({COMMENT})')
 
 
@@ -26,9 +28,10 @@ class Fold:
 
 
 def folds(index: Index) -> list[Fold]:
-    """Return what can be folded: bodies, conditional groups, comments, runs of includes."""
+    """Return what can be folded: bodies, conditional groups, comments, macros, regions, runs of includes."""
     text = index.text
     found = [*_braces(index), *_conditions(text), *_comments(text), *_includes(index)]
+    found += [*_regions(text), *_macros(index)]
     return [it for it in found if "\n" in text[it.start : it.end]]
 
 
@@ -53,6 +56,23 @@ def _conditions(text: str) -> Iterator[Fold]:
             yield Fold(waiting.pop(), match.start() - 1, "region")
         if word != "endif":
             waiting.append(match.start())
+
+
+def _regions(text: str) -> Iterator[Fold]:
+    """Yield what stands between `#pragma region` and `#pragma endregion`."""
+    waiting: list[int] = []
+    for match in _REGION.finditer(text):
+        if match[1] == "region":
+            waiting.append(match.start())
+        elif waiting:
+            yield Fold(waiting.pop(), match.end(), "region")
+
+
+def _macros(index: Index) -> Iterator[Fold]:
+    """Yield the definitions of macros; those of one line are no folds."""
+    for symbol in index.macros:
+        if symbol.macro is not None and symbol.macro.span.path == index.path:
+            yield Fold(symbol.macro.span.start, symbol.macro.span.end, None)
 
 
 def _comments(text: str) -> Iterator[Fold]:
@@ -92,9 +112,9 @@ def selections(index: Index, offset: int) -> list[tuple[int, int]]:
             found.append(match.span())
     brackets: list[tuple[str, int]] = []
     starts: list[int] = []
-    for token in index.tokens:
-        if token.path != index.path or token.use is not None:
-            continue
+    typed = [it for it in index.tokens if it.path == index.path and it.use is None]
+    found += expression_ranges(typed, offset)
+    for token in typed:
         if token.text in _OPEN and len(token.text) == 1:
             brackets.append((token.text, token.start))
             if token.text == "{":

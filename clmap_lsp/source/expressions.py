@@ -111,7 +111,10 @@ def _identifier(low: Lowering, node: Node) -> Value:
         case Enumerator(value=number, type=type_):
             return Constant(number, type_, span)
         case _:
-            return _known_or_undefined(low, name, span)
+            typed = low.unit.tree.spellings.get(
+                node.start_byte, name
+            )  # Names outside ASCII stand otherwise there.
+            return _known_or_undefined(low, typed, span)
 
 
 _KEYWORDS = {"true": 1, "false": 0, "NULL": 0, "nullptr": 0}

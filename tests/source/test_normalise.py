@@ -8,6 +8,7 @@ from clmap_lsp.source.normalise import Roles, TokenSpans, normalise, typedef_nam
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import parse
 from clmap_lsp.source.pieces import lex_fragment
+from clmap_lsp.source.read import read_program
 
 
 def plain(text, types=()):
@@ -165,3 +166,11 @@ def test_casts_of_vectors_and_of_macro_results_stay():
     )
     tree = parse(text, "k.cl", BuildOptions())
     assert str(tree.tree.root_node).count("cast_expression") == 5
+
+
+def test_an_undefined_name_outside_ascii_is_told_as_it_is_typed():
+    text = "__kernel void k(__global float *o, int n) { o[n] = größe; }\n"
+    program = read_program(text, "k.cl")
+    told = [it.message for it in program.problems if it.code == "undefined-name"]
+    assert len(told) == 1
+    assert "größe" in told[0]
