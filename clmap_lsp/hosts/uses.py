@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 
 _ATTRIBUTE = re.compile(r"(?<=[\w)\]])\.(\w+)\b(?!\s*=[^=])")
+_LONGEST_REQUEST = 200
+"""Characters of a call up to the kernel's name in it."""
+_REQUEST = re.compile(r"(?<!\w)\w*[kK]ernel\w*[^\"';]{0,120}[\"'](\w*)\Z")
 _QUOTED = re.compile(r"\"(\w+)\"")
 _QUOTED_IN_PYTHON = re.compile(r"\"(\w+)\"|'(\w+)'")
 
@@ -27,6 +30,18 @@ def name_at(text: str, offset: int, path: str) -> tuple[int, int] | None:
     while end < len(text) and (text[end].isalnum() or text[end] == "_"):
         end += 1
     return _name_from(start, text, path) if start < end else None
+
+
+def kernel_asked_for(text: str, offset: int) -> tuple[int, int] | None:
+    """Return where the name stands that host code makes a kernel of, be it typed or not yet."""
+    before = text[max(0, offset - _LONGEST_REQUEST) : offset]
+    match = _REQUEST.search(before)
+    if match is None:
+        return None
+    end = offset
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return offset - len(match[1]), end
 
 
 def _name_from(start: int, text: str, path: str) -> tuple[int, int] | None:

@@ -53,7 +53,8 @@ def predefined(standard: str) -> tuple[Candidate, ...]:
     """Return the macros that compilers define."""
     lines = predefined_text(standard).splitlines()
     pairs = sorted((it.partition(" ") for it in lines), key=lambda it: it[0] not in _OFTEN_ASKED)
-    return tuple(Candidate(name, Sort.MACRO, value) for name, _, value in pairs)
+    plain = (it for it in pairs if "(" not in it[0])  # No condition asks about a macro that takes arguments.
+    return tuple(Candidate(name, Sort.MACRO, value) for name, _, value in plain)
 
 
 _OFTEN_ASKED = frozenset({"cl_khr_fp64", "cl_khr_fp16", "__OPENCL_VERSION__", "__OPENCL_C_VERSION__"})

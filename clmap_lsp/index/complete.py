@@ -369,6 +369,8 @@ class _Order:
             group += 3.0
         if sort is Sort.TYPE and (self.after_type or not self.in_function):
             group -= 1.5
+        if self.after_type and sort not in _AT_FILE_LEVEL:
+            group += 3.0  # Behind `const` or `global` stands a type, or another such word.
         if sort is Sort.TYPE and self.at_statement and self.in_function and self.prefix:
             group -= 0.6
         if sort is Sort.KEYWORD and self.at_statement:

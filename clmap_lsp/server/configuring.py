@@ -137,7 +137,7 @@ def _of_configuration(place: ConfigurationPlace, kernels: Mapping[str, Sequence[
     if place.is_comment:
         return ()
     if line.strip().startswith("["):
-        if place.is_of_launches:
+        if line.strip().startswith("[launch."):
             return (Candidate(it, Sort.KERNEL, "kernel") for it in kernels)
         names = [it for it, found in schema()["properties"].items() if found.get("type") == "object"]
         return (Candidate(it, Sort.KEY, "table") for it in names)

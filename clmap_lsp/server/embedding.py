@@ -48,6 +48,14 @@ def kernel_text(document: Document) -> str:
     return "" if language is None else masked(document.text, language)
 
 
+def is_beside_kernels(document: Document, offset: int) -> bool:
+    """Tell whether a place of a document is host code: in no string that holds kernels."""
+    language = None if is_opencl(document) else host_language(document)
+    if language is None:
+        return False
+    return not any(it.start <= offset <= it.end for it in find_embedded(document.text, language))
+
+
 def masked(text: str, language: HostLanguage) -> str:
     """Return a host file's text with everything blank but the kernels in its strings.
 

@@ -86,6 +86,14 @@ def test_parameters_of_kernels_begin_with_an_address_space_as_the_file_spells_it
     assert space in offered("|", f"{word} void k(@")[:2]
 
 
+def test_behind_a_qualifier_stands_a_type_or_another_one():
+    assert offered("g|", "kernel void k(global int *a, const @)")[0] == "global"
+
+
+def test_conditions_ask_about_no_macro_that_takes_arguments():
+    assert not any("(" in it for it in offered("#ifdef __|", "@\n"))
+
+
 def test_no_names_follow_a_directive_that_takes_none():
     assert offered("#include |", "@\n") == []
     assert offered("#error in|", "@\n") == []

@@ -153,6 +153,50 @@ kernel void wrong(global float *a) { a[0] = lost_name }
 '''
 
 
+@pytest.mark.parametrize(
+    ("name", "language", "text", "wanted"),
+    [
+        (
+            "main.c",
+            "c",
+            'const char *s = "__kernel void far(__global int *a) {}";\nint x = |1;\n',
+            [],
+        ),
+        (
+            "main.c",
+            "c",
+            'const char *s = "__kernel void far(__global int *a) {}";\nint cl|;\n',
+            [],
+        ),
+        (
+            *("main.c", "c"),
+            'const char *s = "__kernel void far(__global int *a) {}";\nk = clCreateKernel(p, "|");\n',
+            ["far"],
+        ),
+        (
+            "main.py",
+            "python",
+            "s = '__kernel void far(__global int *a) {}'\nk = cl.Kernel(p, 'f|')\n",
+            ["far"],
+        ),
+        ("main.py", "python", "s = '__kernel void far(__global int *a) {}'\nnp.f|\n", []),
+    ],
+)
+def test_beside_kernels_nothing_is_offered_but_their_names(
+    session: Session, name: str, language: str, text: str, wanted: list[str]
+) -> None:
+    session.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"clmap": {"emulate": "off", "embedded": True}}},
+    )
+    before = text[: text.index("|")]
+    host = session.open(text.replace("|", "", 1), name, language)
+    line = before[before.rfind("\n") + 1 :]
+    at = {"line": before.count("\n"), "character": len(line)}
+    found = session.request("textDocument/completion", {"textDocument": {"uri": host}, "position": at})
+    assert [it["label"] for it in found["items"]] == wanted
+
+
 def test_two_programs_of_a_host_file_may_define_the_same_names(session: Session, tmp_path: Path) -> None:
     session.client.notify(
         "workspace/didChangeConfiguration",

@@ -338,6 +338,7 @@ def test_completion_of_the_configuration(session):
         ("[ru", "rules"),
         ("[rules]\nig", "ignore"),
         ("[launch.", "total"),
+        ("[launch.total]\n[bu", "build"),
         ("[launch.total]\nargs = { ", "points"),
         ("[launch.total]\nargs = { count = 3, va", "values"),
         ('[launch.total]\nargs = { values = "ra', "random"),

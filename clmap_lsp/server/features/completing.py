@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.hosts.uses import kernel_asked_for
 from clmap_lsp.index.complete import Candidate, Completion, Sort, complete, document
 from clmap_lsp.index.model import Kind
 from clmap_lsp.index.signatures import signatures_at
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.configuring import ConfigurationPlace, comment_keys, configuration_keys
+from clmap_lsp.server.embedding import is_beside_kernels
 from clmap_lsp.server.indexing import Indexed
 from clmap_lsp.server.settings import is_configuration
 
@@ -59,6 +61,9 @@ def register(server: ClmapServer) -> None:
             kernels = await _kernels(server) if place.is_of_launches else {}
             return _items(opened, configuration_keys(place, kernels), client)
 
+        if opened is not None and is_beside_kernels(opened, opened.offset(params.position)):
+            return await _of_host(server, opened, params.position, client)
+
         def completed(indexed: Indexed) -> lsp.CompletionList:
             offset = indexed.offset(params.position)
             found = comment_keys(indexed.index, offset) or _includes(server, indexed, offset)
@@ -101,6 +106,22 @@ def register(server: ClmapServer) -> None:
             for it in found.signatures
         ]
         return lsp.SignatureHelp(shown, found.active_signature, found.active_parameter)
+
+
+async def _of_host(
+    server: ClmapServer, document: Document, position: lsp.Position, client: _Client
+) -> lsp.CompletionList:
+    """Return the kernels where host code names one; all else there is the host language's server's."""
+    offset = document.offset(position)
+    place = kernel_asked_for(document.text, offset)
+    if place is None:
+        return lsp.CompletionList(False, [])
+    kernels = await _kernels(server)
+    own = await server.indexes.of(document.uri)
+    names = [] if own is None else [it.name for _, it in own.index.symbols() if it.kind is Kind.KERNEL]
+    found = tuple(Candidate(it, Sort.KERNEL, "kernel") for it in dict.fromkeys((*names, *kernels)))
+    start, end = place
+    return _items(document, Completion(start, offset, found, word_end=end), client)
 
 
 async def _kernels(server: ClmapServer) -> dict[str, tuple[str, ...]]:
