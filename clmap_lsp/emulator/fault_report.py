@@ -12,9 +12,10 @@ from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import PARTLY_SET, Fault, FaultKind, Limit, Role, Stop
 from clmap_lsp.emulator.site_table import SPACES
-from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, Kernel, walk
+from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, CopyObject, Kernel, Load, walk
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import VectorType
 
 _KINDS = {
     at.FAULT_OOB_READ: FaultKind.OUT_OF_BOUNDS_READ,
@@ -94,6 +95,8 @@ def _rows(job: JitRun) -> Iterator[tuple[list[int], int]]:
         if code not in chosen and (race is None or race not in tellers):
             chosen[code] = row
             tellers[race] = code
+        elif race is None and chosen[code][4] & at.PARTLY and not row[4] & at.PARTLY:
+            chosen[code] = row  # What was not written at all is worse than what was in part.
     times = {code: int(job.state.fault_tally[code]) for code in chosen}
     for row in rows:
         code = row[0]
@@ -102,6 +105,21 @@ def _rows(job: JitRun) -> Iterator[tuple[list[int], int]]:
             times[tellers[_pair(job, row)]] += int(job.state.fault_tally[code])
     for code, row in chosen.items():
         yield row, times[code]
+
+
+@per_kernel
+def _moved_whole(kernel: Kernel) -> dict[int, str]:
+    """Return what reads of more than one number at once move, by site."""
+    found = {}
+    for statement in walk(kernel.body):
+        match statement:
+            case Load(site=site, variable=variable) if isinstance(variable.type, VectorType):
+                found[site] = "vector"
+            case CopyObject(load_site=site, type=kind):
+                found[site] = "vector" if isinstance(kind, VectorType) else "object"
+            case _:
+                pass
+    return found
 
 
 def _pair(job: JitRun, row: list[int]) -> object:
@@ -122,7 +140,8 @@ def _logged(job: JitRun) -> Iterator[Fault]:
         if buffer is not None and offset is not None and 0 <= offset < max(buffer.size, 1):
             element = element_name(buffer.name, buffer.plan.variable.type, offset)
         if element is not None and kind == at.FAULT_UNINITIALISED:
-            detail = f"`{element}` was never written"
+            whole = _moved_whole(job.kernel).get(place) if second & at.PARTLY else None
+            detail = f"`{element}` of the {whole}{PARTLY_SET}" if whole else f"`{element}` was never written"
         fault = Fault(
             kind=_KINDS[kind],
             span=job.code.places[place],
@@ -255,7 +274,7 @@ def _buffer(job: JitRun, kind: int, second: int) -> Buffer | None:
     if kind in _HAS_BUFFER_HIGH:
         number = second >> 32
     elif kind in _HAS_BUFFER:
-        number = second
+        number = second & (at.PARTLY - 1)
     else:
         return None
     return job.space.buffers[number - 1] if 0 < number <= len(job.space.buffers) else None
@@ -326,7 +345,7 @@ def _without_value(lanes: int) -> str:
     names = "xyzw" if known | missing < 1 << 4 else "0123456789abcdef"
     prefix = "" if names == "xyzw" else "s"
     listed = ", ".join(f"`.{prefix}{it}`" for lane, it in enumerate(names) if missing >> lane & 1)
-    return f"{listed} {PARTLY_SET}"
+    return f"{listed} of the vector{PARTLY_SET}"
 
 
 def _divergences(job: JitRun) -> Iterator[Fault]:

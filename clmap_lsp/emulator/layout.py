@@ -230,6 +230,8 @@ FAULT_WORDS = 10
     FAULT_COPY_OVERLAPS,
 ) = range(19)
 FAULT_KINDS = 19
+PARTLY = 1 << 32
+"""Of the buffer's number in a read of what nobody wrote: some of what it reads was written."""
 FAULTS_PER_SITE = 8
 KNOWN_LANES = 32
 """In the report of a vector without a value: from this bit on, the lanes that have one; below, the others."""

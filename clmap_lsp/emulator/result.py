@@ -127,8 +127,8 @@ class Grounds(Enum):
         return self in (Grounds.GUESS, Grounds.CONTENTS)
 
 
-PARTLY_SET = "of the vector: not written yet"
-"""How the words end for a vector that is read as a whole before all of its components were written."""
+PARTLY_SET = ": not written yet"
+"""How the words end for a vector or a structure that is read as a whole before all of it was written."""
 
 
 @dataclass(frozen=True, slots=True)

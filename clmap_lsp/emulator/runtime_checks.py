@@ -46,6 +46,7 @@ from clmap_lsp.emulator.layout import (
     ITEMS,
     KIND_LOCAL,
     LOCAL_SIZE,
+    PARTLY,
     PASSED,
     PENDING,
     PUBLISHED,
@@ -141,7 +142,6 @@ def shadow_read(
     memory = is_local | (flags & FENCE_IMAGE)
     now = epoch(s, memory)
     since = sub_group_epoch(s, frame, memory)
-    start = s[EPOCH_GROUP]
     item = who(s, frame, flags)
     me = (stamp(s, now) << ITEM_BITS) | item
     unset = (flags >> 11) & 1
@@ -149,14 +149,8 @@ def shadow_read(
     quiet = is_misaligned(offset, granule) | is_part
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * bytes_of_cell)
-        newest = cell[W_WRITER]
-        if bytes_of_cell == ALL_WORDS * 8:
-            newest = max(newest, cell[W_ATOMIC])
-        is_fresh = (newest == 0 and is_unwritten(s, number)) or (
-            is_local != 0 and newest >> ITEM_BITS < start
-        )
-        if is_fresh and s[UNINIT_ON] != 0 and unset == 0:
-            report(s, frame, site * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
+        if s[UNINIT_ON] != 0 and unset == 0 and is_fresh(s, cell, number, is_local):
+            report_fresh(s, frame, shadow, offset, size_site, number, is_local)
             unset = 1
         if s[RACES_ON] != 0 and quiet == 0:
             found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
@@ -173,6 +167,35 @@ def shadow_read(
         if atomic == 0 and is_part == 0 and cell[W_READER] != me:
             note_reader(s, cell, me, now, site)
     return 0
+
+
+def is_fresh(s: Words, cell: Words, number: int, is_local: int) -> bool:
+    """Return whether nobody has written a granule: none of the group, in local memory."""
+    newest = cell[W_WRITER]
+    if cell_bytes(s, number) == ALL_WORDS * 8:
+        newest = max(newest, cell[W_ATOMIC])
+    if is_local != 0:
+        return newest >> ITEM_BITS < s[EPOCH_GROUP]
+    return newest == 0 and is_unwritten(s, number)
+
+
+def report_fresh(
+    s: Words, frame: Words, shadow: int, offset: int, size_site: int, number: int, is_local: int
+) -> None:
+    """Report a read of granules that nobody wrote: by the first of them where others were written."""
+    granule = granule_of(s, number)
+    first = offset >> granule
+    last = (offset + (size_site & ITEM_MASK) - 1) >> granule
+    missing = ABSENT
+    written = 0
+    for index in range(first, last + 1):
+        if not is_fresh(s, words(shadow + index * cell_bytes(s, number)), number, is_local):
+            written = 1
+        elif missing == ABSENT:
+            missing = index
+    where = max(missing << granule, offset) if written != 0 else offset
+    code = (size_site >> 32) * FAULT_KINDS + FAULT_UNINITIALISED
+    report(s, frame, code, where, number + PARTLY * written)
 
 
 def who(s: Words, frame: Words, flags: int) -> int:
@@ -364,11 +387,17 @@ def conflicting_reader(
 
 
 def private_read(s: Words, frame: Words, init: int, size_site: int, number: int, offset: int) -> int:
-    """Report a read of private bytes that were never written."""
+    """Report a read of private bytes that were never written, by the first of them."""
     size = size_site & ITEM_MASK
     state = byte_pointer(init)
+    missing = size
+    written = 0
     for index in range(size):
-        if state[index] == 0:
-            report(s, frame, (size_site >> 32) * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
-            return 0
+        if state[index] != 0:
+            written = 1
+        elif missing == size:
+            missing = index
+    if missing < size:
+        code = (size_site >> 32) * FAULT_KINDS + FAULT_UNINITIALISED
+        report(s, frame, code, offset + missing * written, number + PARTLY * written)
     return 0

@@ -135,7 +135,7 @@ def _severity(rule: RuleMeta, fault: Fault) -> Severity:
     from clmap_lsp.emulator.result import PARTLY_SET, Grounds
 
     if fault.detail.endswith(PARTLY_SET):
-        return Severity.INFORMATION  # A fourth component that pads, mostly, and goes along in a copy.
+        return Severity.INFORMATION  # What pads, mostly, and goes along in a copy.
     if fault.grounds is Grounds.CONTENTS:
         return Severity.HINT
     if fault.grounds is Grounds.GUESS:

@@ -39,6 +39,37 @@ def test_a_vector_read_as_a_whole_names_what_it_lacks(
     assert all(it["message"].startswith(words) for it in found)
 
 
+@pytest.mark.parametrize("space", ["__private", "__local"])
+@pytest.mark.parametrize(
+    ("written", "severity", "words"),
+    [
+        ("a[1].xyz = (float3)(1, 2, 3);", "information", "`a[1].s3` of the vector: not written yet"),
+        ("a[1].yw = 1;", "information", "`a[1]` of the vector: not written yet"),
+        ("a[0] = 1;", "warning", "`a[1]` was never written"),
+        ("a[1].xy = 1; a[1].hi = 2;", "", ""),
+        ("if (get_local_id(0) < 9) a[1].xyz = 5;", "information", "`a[1].s3` of the vector: not written yet"),
+        ("if (get_local_id(0) > 9) a[1].xyz = 5;", "warning", "`a[1]` was never written"),
+    ],
+)
+def test_so_does_a_vector_in_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], space: str, written: str, severity: str, words: str
+) -> None:
+    """Where it is not written at all for some work-items, that is what is told."""
+    if space == "__local":
+        written = written.replace("a[", "t[get_local_id(0)][")
+        words = words.replace("a[1]", "t[0][1]")
+    declared = "__local float4 t[16][2];" if space == "__local" else "float4 a[2];"
+    kernel = tmp_path / "k.cl"
+    kernel.write_text(
+        "// clmap: global=16 local=16 o=zeros(16)\n"
+        f"__kernel void k(__global float4 *o) {{\n  {declared}\n  {written}\n"
+        f"  o[get_global_id(0)] = {'t[get_local_id(0)]' if space == '__local' else 'a'}[1];\n}}\n"
+    )
+    found = [it for it in findings(kernel, capsys, "--emulate") if it["code"] == "CM304"]
+    assert [it["severity"] for it in found] == ([severity] if severity else [])
+    assert all(it["message"].startswith(words) for it in found)
+
+
 @pytest.mark.parametrize(
     ("size", "group", "severity", "words"),
     [
