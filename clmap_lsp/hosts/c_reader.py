@@ -56,6 +56,14 @@ from clmap_lsp.hosts.values import bounded, is_vector, is_whole, size_of
 from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_HANDLES = frozenset(
+    (
+        *("cl_platform_id", "cl_device_id", "cl_context", "cl_command_queue", "cl_mem"),
+        *("cl_program", "cl_kernel", "cl_event", "cl_sampler"),
+    )
+)
+_CERTAIN = frozenset(("identifier", "abstract_pointer_declarator", "abstract_reference_declarator"))
+"""What stands behind a type: `HWND window`, `size_t *`, but not the product `n * m`."""
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
 
@@ -786,7 +794,8 @@ def _virtual(member: Node) -> frozenset[str]:
 def _are_parameters(listed: Sequence[Node]) -> bool:
     """Tell whether what stands in brackets after a name are a function's parameters for certain.
 
-    `range(N, M)`, `range(N * M)` may be values; `f()`, `f(int)`, `f(HWND window)` declare functions.
+    `range(N, M)`, `range(N * M)` may be values; `f()`, `f(int)`, `f(HWND window)`, `f(cl_context, name_t *)`
+    declare functions, as programs do inside of others, too.
     """
     if not listed:
         return True
@@ -799,7 +808,8 @@ def _are_parameters(listed: Sequence[Node]) -> bool:
             "sized_type_specifier",
             "struct_specifier",
         )
-        if is_certain or (declarator is not None and declarator.type == "identifier"):
+        is_declared = declarator is not None and declarator.type in _CERTAIN
+        if is_certain or is_declared or (kind is not None and text_of(kind) in _HANDLES):
             return True
     return False
 

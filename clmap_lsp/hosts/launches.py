@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from pathlib import PurePath
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.hosts.fields_of_classes import kept_for
 from clmap_lsp.hosts.interpreter import Interpreter, OutOfStepsError, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
@@ -371,13 +372,14 @@ class _Runs:
 
     def _make_kernels(self) -> None:
         """Run what makes the kernels that launches take out of fields which no run filled before them."""
-        fields = {it for raised in self.raised if (it := field_of(raised)) is not None}
-        done: set[str] = set()
-        while (missing := fields - done - self.project.kernels_in_fields.keys()) and self._may_start():
-            name = min(missing)
-            done.add(name)
-            near = next(it.path for it in self.raised if field_of(it) == name)
-            self._run_what_makes(name, near, _MAKING)
+        taken = {
+            (it, raised.path if raised.owner else "", raised.owner): raised
+            for raised in reversed(self.raised)
+            if (it := field_of(raised)) is not None
+        }
+        for (name, _, owner), raised in sorted(taken.items(), key=lambda it: it[0]):
+            if not kept_for(self.project, raised, name) and self._may_start():
+                self._run_what_makes(name, raised.path, _MAKING, owner)
 
     def _make_programs(self) -> None:
         """Run what makes the programs that kernels are taken out of, where no run did before them."""
@@ -389,10 +391,13 @@ class _Runs:
                 continue
             self._run_what_makes(name, near, _MAKING_PROGRAMS)
 
-    def _run_what_makes(self, name: str, near: str, calls: frozenset[str]) -> None:
-        """Run what mentions a field and calls what makes things of its kind."""
+    def _run_what_makes(self, name: str, near: str, calls: frozenset[str], owner: str = "") -> None:
+        """Run what mentions a field and calls what makes things of its kind, or fills it in its class."""
+        owners = frozenset(self.project.with_bases(owner, near)) | {owner} - {""}
         for function in self._mentioning(name, near):
-            if calls & self._calls(function) and mentions(function, {name}):
+            known = writes(function) if function.owner in owners else None
+            fills = known is not None and name in known.fields | known.names
+            if fills or (calls & self._calls(function) and mentions(function, {name})):
                 self._run_with_callers(function)
 
     def _run_users(self) -> None:
@@ -730,7 +735,7 @@ def _program_field_of(project: HostProject, raised: Raised) -> str:
 def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     """Yield launches of the kernels that other functions put into the field that this one launches from."""
     name = field_of(raised)
-    kept: Sequence[KeptKernel] = project.kernels_in_fields.get(name or "", ())
+    kept = kept_for(project, raised, name or "")
     holder = holder_name(raised.kernel.place) if isinstance(raised.kernel, Pointer) else ""
     near = [it for it in kept if it.path == raised.path] or kept
     near = [it for it in near if it.holder == holder] or near
@@ -779,6 +784,11 @@ class _Defined:
     path: str | None
     row: int
     parameters: tuple[KernelParameter, ...]
+
+    @property
+    def has_all_parameters(self) -> bool:
+        """False where the kernel was not found, or a macro stands for parameters."""
+        return self.path is not None and all(it.type for it in self.parameters)
 
 
 def _definitions(project: HostProject, name: str, sources: Sequence[Text], raised: Raised) -> list[_Defined]:
@@ -937,6 +947,8 @@ def _launch(
     handle = raised.kernel.place if isinstance(raised.kernel, Pointer) else ""
     for index, value in sorted(raised.arguments.items()):
         known = defined.parameters[index] if index < len(defined.parameters) else None
+        if known is None and defined.has_all_parameters:
+            continue  # One enqueue serves several kernels, and this was set for others of them.
         parameter = known.name if known is not None else str(index)
         where = store.get(f"{handle}.set[{index}]")
         if isinstance(where, Text):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
+from clmap_lsp.hosts.qt_calls import QT_CALLS
 from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.template_calls import named_given
@@ -88,6 +89,16 @@ def _append_text(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     added = text if text is not None else piece(values[1])
     _write_text(interpreter, values[0], call.arguments[0], added, append=True)
     return values[0]
+
+
+def _compared(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`strcmp` and `strncmp`: 0 where both strings are the same."""
+    one, two = (interpreter.text(it) for it in values[:2]) if len(values) > 1 else (None, None)
+    limit = values[2] if len(values) > 2 else None
+    count = limit.whole if isinstance(limit, Number) else None
+    if one is None or two is None or one.plain is None or two.plain is None or (limit and count is None):
+        return None
+    return Number(int(one.plain[:count] != two.plain[:count]))
 
 
 def _length(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -640,6 +651,7 @@ _NUMPY_TYPES = (
     *("short", "ushort", "int_", "uint", "long", "ulong", "longlong", "ulonglong", "byte", "ubyte", "size_t"),
 )
 LIBRARY: dict[str, CallHandler] = {
+    **QT_CALLS,
     "sprintf": _print_from(1),
     "snprintf": _print_from(2),
     "sprintf_s": _print_from(2),
@@ -651,9 +663,15 @@ LIBRARY: dict[str, CallHandler] = {
         if len(values) > 1 and interpreter.text(values[1]) is not None
         else None
     ),
+    "qstrcpy": _copy_text,
+    "QString": _new_string,
+    "new QString": _new_string,
+    "new QFile": _open,
     "strcat": _append_text,
     "strncat": _append_text,
     "strlen": _length,
+    "strcmp": _compared,
+    "strncmp": _compared,
     "len": _length,
     "atoi": _parse_number,
     "atol": _parse_number,

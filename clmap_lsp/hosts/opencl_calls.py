@@ -35,7 +35,6 @@ from clmap_lsp.hosts.values import (
     is_handle,
     is_kernel,
     is_program,
-    is_vector,
     joined,
     name_of,
     text_of,
@@ -369,7 +368,7 @@ def _pointed(interpreter: Interpreter, size: Value, pointer: Value) -> Value:
     if isinstance(pointer, Null) or pointer == Number(0):
         return LocalMemory(size)
     if isinstance(pointer, Pointer) and not is_handle(pointer, "b"):
-        if is_vector(interpreter.types.get(pointer.place, "")):
+        if interpreter.is_vector(interpreter.types.get(pointer.place, "")):
             lanes = (interpreter.known.get(f"{pointer.place}[{i}]") for i in range(16))
             return Sizes(tuple(it for it in lanes if it is not None))
         return interpreter.read(pointer.place) if not pointer.moved else RunTime("?")
@@ -450,6 +449,7 @@ def launch(
             is_likely,
             Null() if offset is None else offset,
             interpreter.frames[0].function.path,
+            interpreter.is_of_this(place or (kernel.place if isinstance(kernel, Pointer) else "")),
         )
         interpreter.launches.append(raised)
 

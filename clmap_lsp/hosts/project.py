@@ -84,7 +84,7 @@ _MAKES = lazy_pattern(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(
 _MADE_BY = lazy_pattern(r"\b(\w+)(?:<[^<>;{}()\n]{0,80}>)?::~?\1\s*\(")
 _INCLUDES = lazy_pattern(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _WORDS = lazy_pattern(r"[A-Za-z_]\w*")
-_HEADERS = lazy_pattern(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
+_HEADERS = lazy_pattern(r"(?:^|/)(?:(?:cl|opencl)[\d._-]{0,8}|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 _GUARDS = lazy_pattern(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
 _BOOST = lazy_pattern(r"/boost/(?:version|config|assert)\.hpp$")
@@ -140,6 +140,8 @@ class KeptKernel:
     """The field that its program was taken out of, where nothing is known to be in that."""
     element: str = ""
     """Which of several it is (`[1]`), where the field is an array."""
+    of_this: bool = False
+    """The field is one of the object whose method put the kernel there."""
 
 
 @dataclass(slots=True, eq=False)
@@ -777,23 +779,23 @@ class HostProject:
         named = [it for each in others for it in each.module.functions if it.name == name]
         if name == function.name and function.owner:
             return named
-        overriding = [it for it in named if declaring & set(self._with_bases(it.owner, it.path))]
+        overriding = [it for it in named if declaring & set(self.with_bases(it.owner, it.path))]
         return [*found, *(it for it in overriding if it not in found)]
 
     def _declaring(self, owner: str, name: str, near: str) -> Iterator[str]:
         """Yield the classes of C++, one and its bases, that say that a method is virtual."""
-        for it in self._with_bases(owner, near):
+        for it in self.with_bases(owner, near):
             cls = self.class_named(it, near)
             if cls is not None and name in cls.virtual:
                 yield it
 
-    def _with_bases(self, owner: str, near: str, depth: int = 0) -> Iterator[str]:
-        """Yield a class and its bases."""
+    def with_bases(self, owner: str, near: str, depth: int = 0) -> Iterator[str]:
+        """Yield a class and its bases, as far as they are known."""
         cls = self.class_named(owner, near) if owner and depth < _MAX_BASES else None
         if cls is not None:
             yield owner
             for it in cls.bases:
-                yield from self._with_bases(it, near, depth + 1) if it != owner else ()
+                yield from self.with_bases(it, near, depth + 1) if it != owner else ()
 
     def called_as(self, function: Function) -> frozenset[str]:
         """Return the names by which a function is called: for `operator()`, those of its class's objects.

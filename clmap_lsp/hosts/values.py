@@ -342,6 +342,8 @@ def _plain(part: str | Value | FileText) -> str | None:
             return text_of(part)
         case Text():
             return part.plain
+        case Alternatives(values) if all(it == Null() or _plain(it) == "" for it in values):
+            return ""  # Build options that are an empty string or NULL.
         case _:
             return None
 
@@ -670,12 +672,18 @@ SIZES_OF = {
 
 
 _VECTOR = re.compile(r"(?:cl_)?(?:u?(?:char|short|int|long)|float|double|half)(?:2|3|4|8|16)")
+_VECTOR_OF_GLM = re.compile(r"[iu]vec[234]")
 _LANES = re.compile(r"s([0-9a-fA-F])|([xyzw])")
 
 
 def is_vector(type_name: str) -> bool:
     """Tell whether a host type is one of OpenCL's vectors."""
     return _VECTOR.fullmatch(type_name.removeprefix("const ").strip()) is not None
+
+
+def is_vector_of_glm(type_name: str) -> bool:
+    """Tell whether a host type is called like GLM's vectors of whole numbers; a project's own may be, too."""
+    return _VECTOR_OF_GLM.fullmatch(type_name.removeprefix("const ").strip()) is not None
 
 
 def lane_of(name: str) -> int | None:

@@ -309,7 +309,7 @@ class Expressions(Objects):
                 return Pointer(place)
         value = self.value(assign.value)
         before: Value | None = None
-        if assign.op:
+        if assign.op and not is_handle(value):  # With a handle it is an operator of the project's own.
             before = self.value(assign.target)
             value = self.combined(assign.op, before, value)
         self.assign(assign.target, value)

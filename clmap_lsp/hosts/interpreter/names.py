@@ -20,6 +20,7 @@ from clmap_lsp.hosts.values import (
     Value,
     is_handle,
     is_vector,
+    is_vector_of_glm,
     is_whole,
     kept_name,
     lane_of,
@@ -31,6 +32,9 @@ from clmap_lsp.hosts.values import (
 from clmap_lsp.hosts.walking import own_names
 
 _KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
+_CLASSES_OF_GLM = frozenset(("vec", "tvec2", "tvec3", "tvec4"))
+NULL_RANGE = "NullRange"
+"""What OpenCL's bindings for C++ call a size that is not given."""
 
 
 class Names(State):
@@ -42,12 +46,16 @@ class Names(State):
         declared = next((it for it in cls.fields if it.name == name), None) if cls is not None else None
         if declared is not None and declared.value is not None and declared.is_constant:
             return self.value(declared.value)
-        return self.named(name) if declared is not None else self._outside(name, scope)
+        if declared is not None or name == NULL_RANGE:
+            return self.named(name)
+        return self._outside(name, scope)
 
     def named(self, name: str) -> Value:
         """Return what a name stands for."""
         if name == "NULL":
             return Null()
+        if name == NULL_RANGE and not self.path.endswith(".py"):
+            return RunTime(name)  # Whatever a copy of the bindings says that it is made of.
         frame: Frame | None = self.frame
         while frame is not None:
             place = frame.names.get(name)
@@ -246,9 +254,16 @@ class Names(State):
             case _:
                 return None
 
+    def is_vector(self, type_name: str) -> bool:
+        """Tell whether a type of the host program is a vector whose components are told apart."""
+        if is_vector(type_name) or not is_vector_of_glm(type_name):
+            return is_vector(type_name)
+        own = self.project.class_named(type_name, self.path)
+        return own is None or own.name in _CLASSES_OF_GLM
+
     def _component(self, place: str, name: str) -> str:
         """Return the place of a field, or of a component of a vector: `size.x` is `size.s[0]`."""
-        if is_vector(self.types.get(place, "")):
+        if self.is_vector(self.types.get(place, "")):
             lane = lane_of(name)
             return place if name == "s" else f"{place}[{lane}]" if lane is not None else f"{place}.{name}"
         return f"{place}.{name}"

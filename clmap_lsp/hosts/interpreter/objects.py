@@ -38,7 +38,6 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     is_nameless,
-    is_vector,
     name_of,
     size_of,
 )
@@ -193,7 +192,7 @@ class Objects(Names):
             if made is not None:
                 self.put(place, made)
             return
-        if arguments and not declare.is_pointer and is_vector(declare.type):
+        if arguments and not declare.is_pointer and self.is_vector(declare.type):
             inner = arguments[0] if len(arguments) == 1 else None
             self._fill(place, inner if isinstance(inner, Items) else Items(tuple(arguments)))
             return

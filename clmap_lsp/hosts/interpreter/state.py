@@ -83,6 +83,8 @@ class Raised:
     offset: Value = field(default_factory=Null)
     entry: str = ""
     """The file of the function that the run started with."""
+    of_this: bool = False
+    """The kernel is in a field of the object whose method was run."""
 
 
 @dataclass(slots=True)
@@ -300,10 +302,25 @@ class State(ABC):
         for text in names or [None]:
             program = "" if sources else program_field(store, kernel.place)
             holder, element = holder_name(place), element_of(place)
-            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder, program, element)
+            kept = KeptKernel(
+                text,
+                tuple(sources),
+                options,
+                self.path,
+                owner,
+                holder,
+                program,
+                element,
+                self.is_of_this(place),
+            )
             known = self.project.kernels_in_fields.setdefault(name, [])
             if kept not in known:
                 known.append(kept)
+
+    def is_of_this(self, place: str) -> bool:
+        """Tell whether a place is a field of the object whose method is run."""
+        this = self.frame.this if self.frames else None
+        return isinstance(this, Pointer) and place.rpartition(".")[0] == this.place
 
     def _keep_program(self, name: str, program: Pointer) -> None:
         """Note which program a field or a global variable holds, for functions that run apart."""

@@ -1,0 +1,142 @@
+"""Which kernel a launch is of, and which of the values that host code sets are its own."""
+
+from __future__ import annotations
+
+from clmap_lsp.hosts.launches import HostLaunch, launches_of
+from clmap_lsp.hosts.project import read_project
+
+ONE = """\
+#pragma once
+namespace {
+const char *const one_text = R"(
+__kernel void one(__global int *in, __global long *out) { size_t i = get_global_id(0); out[i] = in[i]; }
+)";
+}
+class One : public Job {
+public:
+  One(int count) : count_(count) {}
+  void prepare() override { kernel_ = tools::build("one", device_->context(), one_text); }
+  void execute() override {
+    kernel_.set_arg(0, in_);
+    kernel_.set_arg(1, out_);
+    queue_.enqueue_1d_range_kernel(kernel_, 0, 512, 64);
+  }
+private:
+  int count_;
+  boost::compute::kernel kernel_;
+};
+"""
+TWO_HEAD = """\
+#pragma once
+template <typename T>
+class Two : public Job {
+public:
+  Two(size_t count);
+  void prepare() override;
+  void execute() override;
+private:
+  size_t count_;
+  boost::compute::kernel kernel_;
+};
+"""
+TWO = """\
+#include "two.h"
+namespace {
+constexpr const char *const two_text = R"(
+__kernel void two(__global float *in, __global float *params, int n, __global float *out) {
+  size_t i = get_global_id(0);
+  out[i] = in[i] * params[n];
+}
+)";
+}
+template <typename T>
+Two<T>::Two(size_t count) : count_(count) {}
+template <typename T>
+void Two<T>::prepare() { kernel_ = tools::build("two", device_->context(), two_text); }
+template <typename T>
+void Two<T>::execute() {
+  kernel_.set_arg(0, in_);
+  kernel_.set_arg(1, params_);
+  kernel_.set_arg(2, 3);
+  kernel_.set_arg(3, out_);
+  queue_.enqueue_1d_range_kernel(kernel_, 0, 1024, 0);
+}
+"""
+TOOLS = """\
+namespace tools {
+boost::compute::kernel build(const std::string &name, context &c, const std::string &source) {
+  return boost::compute::kernel(boost::compute::program::build_with_source(source, c), name);
+}
+}
+"""
+MAIN = """\
+#include "one.h"
+#include "two.h"
+int main() {
+  One one(3);
+  one.prepare();
+  one.execute();
+  std::shared_ptr<Two<float>> two = std::make_shared<Two<float>>(9);
+  two->execute();
+}
+"""
+SEVERAL = """\
+__kernel void sender(uint word) { if (word == 7) return; }
+__kernel void receiver() { }
+__kernel void rest(FIRST_PARAMETERS) { }
+"""
+SERVES_ALL = """\
+static const char *names[3] = {"sender", "receiver", "rest"};
+int main() {
+  size_t one = 1;
+  for (int k = 0; k < 3; k++) {
+    cl_kernel kernel = clCreateKernel(program, names[k], &status);
+    cl_uint word = 7;
+    clSetKernelArg(kernel, 0, sizeof(cl_uint), &word);
+    clSetKernelArg(kernel, 1, sizeof(cl_uint), &word);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
+  }
+}
+"""
+
+
+def _launched(files: dict[str, str]) -> dict[str, HostLaunch]:
+    texts = {f"/w/{name}": text for name, text in files.items()}
+    return {it.kernel: it for it in launches_of(read_project(texts, texts.get)).launches}
+
+
+def test_a_field_of_one_class_holds_no_kernel_that_another_class_keeps_in_a_field_of_its_name() -> None:
+    files = {"one.h": ONE, "two.h": TWO_HEAD, "two.cpp": TWO, "tools.cpp": TOOLS, "main.cpp": MAIN}
+    found = _launched(files)
+    assert {name: (it.host_file, it.global_size[0].number) for name, it in found.items()} == {
+        "one": ("/w/one.h", 512),
+        "two": ("/w/two.cpp", 1024),
+    }
+    assert {name: value.number for name, value in found["two"].arguments.items()} == {"n": 3}
+
+
+def test_a_class_launches_what_one_that_it_inherits_the_field_from_keeps() -> None:
+    base = """\
+class Base {
+public:
+  void prepare() { kernel_ = tools::build("one", context(), one_text); }
+protected:
+  boost::compute::kernel kernel_;
+};
+class One : public Base {
+public:
+  void execute() { queue_.enqueue_1d_range_kernel(kernel_, 0, 512, 64); }
+};
+"""
+    head = ONE[: ONE.index("class One")]
+    found = _launched({"one.h": head + base, "two.h": TWO_HEAD, "two.cpp": TWO, "tools.cpp": TOOLS})
+    assert {name: it.global_size[0].number for name, it in found.items()} == {"one": 512, "two": 1024}
+
+
+def test_what_is_set_for_other_kernels_of_one_enqueue_is_not_said_of_one_without_the_parameter() -> None:
+    found = _launched({"k.cl": SEVERAL, "main.c": SERVES_ALL})
+    assert {name: sorted(it.arguments) for name, it in found.items()} == {
+        "sender": ["word"],
+        "receiver": [],
+        "rest": ["1", "FIRST_PARAMETERS"],
+    }
