@@ -29,7 +29,7 @@ from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resizing import followed
 from clmap_lsp.launch.resolve import launch_from
-from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, VectorType
+from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, ScalarType, VectorType
 
 if TYPE_CHECKING:
     from clmap_lsp.access.evaluate import Environment
@@ -168,7 +168,9 @@ class _Family:
         given: dict[str, Argument] = {
             it.name: scalars.get(it.name, launch.arguments[it.name])
             for it in self.kernel.parameters
-            if not isinstance(it.type, PointerType) and it.name in launch.arguments
+            if not isinstance(it.type, PointerType)
+            and it.name in launch.arguments
+            and not _is_inferred_image(it, launch)
         }
         partial = PartialLaunch(
             self.kernel.name,
@@ -188,9 +190,12 @@ class _Family:
         arguments.update(given)
         total = 0
         for parameter in self.kernel.parameters:
-            if not isinstance(parameter.type, PointerType):
-                continue
             mine, inferred = launch.arguments.get(parameter.name), needed.arguments.get(parameter.name)
+            if not isinstance(parameter.type, PointerType):
+                if _is_inferred_image(parameter, launch) and isinstance(mine, BufferArgument):
+                    assert isinstance(inferred, BufferArgument)
+                    arguments[parameter.name] = replace(mine, count=inferred.count, sides=inferred.sides)
+                continue
             if isinstance(mine, BufferArgument) and isinstance(inferred, BufferArgument):
                 needed_count = inferred.count + self.slack.get(parameter.name, 0)
                 if parameter.name in self.reached and parameter.name not in launch.inferred:
@@ -428,6 +433,12 @@ def _slack(base: Launch, tight: Launch) -> dict[str, int]:
         if isinstance(argument, BufferArgument) and isinstance(needed, BufferArgument):
             found[name] = max(argument.count - needed.count, 0)
     return found
+
+
+def _is_inferred_image(parameter: Variable, launch: Launch) -> bool:
+    """Tell whether nobody said how large an image is: it has a texel for each work-item of its launch."""
+    is_image = isinstance(parameter.type, OpaqueType) and parameter.type.is_image
+    return is_image and parameter.name in launch.inferred
 
 
 def _is_float(parameter: Variable) -> bool:

@@ -36,6 +36,8 @@ STEPS = 32_000_000
 """Loop turns and work-item starts of one launch of the family."""
 FAR = 6
 """Launches of the family of a larger home."""
+KEPT_BYTES = 256 << 20
+"""Outputs that are kept of all launches of a family; those of others are asked for again."""
 
 
 def quick(settings: EmulationSettings) -> EmulationSettings:
@@ -52,6 +54,7 @@ class Trials:
     _before: dict[Member, EmulationResult | None] = field(default_factory=dict)
     _around: dict[Member, tuple[Member, ...]] = field(default_factory=dict)
     _home: EmulationResult | None = None
+    _kept: int = 0
 
     @lazy_property
     def homes(self) -> tuple[Member, ...]:
@@ -148,11 +151,15 @@ class Trials:
 
     def before(self, member: Member) -> EmulationResult | None:
         """Return what the original does on a launch; `None` where that is not defined or takes too long."""
-        if member not in self._before:
-            result = self.run(self.subject.text, self.subject.program, member.case)
-            defined = result is not None and result.is_whole and not result.faults
-            self._before[member] = result if defined else None
-        return self._before[member]
+        if member in self._before:
+            return self._before[member]
+        result = self.run(self.subject.text, self.subject.program, member.case)
+        defined = result if result is not None and result.is_whole and not result.faults else None
+        taken = 0 if defined is None else sum(it.data.nbytes for it in defined.buffers.values())
+        if self._kept + taken <= KEPT_BYTES:
+            self._kept += taken
+            self._before[member] = defined
+        return defined
 
     def run(
         self, text: str, program: Program, case: Case, relaunched: Launch | None = None

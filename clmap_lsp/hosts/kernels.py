@@ -52,6 +52,17 @@ class KernelText:
     name: str
     parameters: tuple[KernelParameter, ...]
     row: int
+    has_conditions: bool = False
+    """Which parameters it has depends on the build."""
+
+    @property
+    def has_all_parameters(self) -> bool:
+        """False where a macro stands for some, or `#if` leaves some out."""
+        return not self.has_conditions and all(it.type for it in self.parameters)
+
+    def takes(self, count: int) -> bool:
+        """Tell whether a call of so many arguments may be one of this kernel."""
+        return not self.has_all_parameters or len(self.parameters) == count
 
 
 @lru_cache(maxsize=4)
@@ -91,7 +102,7 @@ def _kernels_in(text: str) -> Iterator[KernelText]:
             continue
         row += plain.count("\n", counted, match.start())
         counted, behind = match.start(), end
-        yield KernelText(name, _parameters(plain[start:end]), row)
+        yield KernelText(name, _parameters(plain[start:end]), row, "#" in plain[start:end])
 
 
 def _blanked(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.fields_of_classes import kept_for
 from clmap_lsp.hosts.interpreter import Interpreter, OutOfStepsError, Raised
-from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
+from clmap_lsp.hosts.kernels import KernelParameter, KernelText, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.map_calls import MAPS
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
@@ -783,12 +783,21 @@ def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> st
 class _Defined:
     path: str | None
     row: int
-    parameters: tuple[KernelParameter, ...]
+    kernel: KernelText | None = None
+
+    @property
+    def parameters(self) -> tuple[KernelParameter, ...]:
+        """What the kernel takes, as far as it is known."""
+        return self.kernel.parameters if self.kernel is not None else ()
 
     @property
     def has_all_parameters(self) -> bool:
         """False where the kernel was not found, or a macro stands for parameters."""
-        return self.path is not None and all(it.type for it in self.parameters)
+        return self.kernel is not None and self.kernel.has_all_parameters
+
+    def takes(self, count: int | None) -> bool:
+        """Tell whether a call that gives so many arguments may be one of this kernel."""
+        return count is None or self.kernel is None or self.kernel.takes(count)
 
 
 def _definitions(project: HostProject, name: str, sources: Sequence[Text], raised: Raised) -> list[_Defined]:
@@ -796,7 +805,9 @@ def _definitions(project: HostProject, name: str, sources: Sequence[Text], raise
     found = {
         (it.path, it.row): it for source in sources for it in _in_source(project, name, source, raised.path)
     }
-    return list(found.values()) or _nearest_defined(project, name, sources, raised)
+    several = list(found.values())
+    fitting = [it for it in several if len(several) == 1 or it.takes(raised.n_given)]
+    return fitting or _nearest_defined(project, name, () if found else sources, raised)
 
 
 def _in_source(project: HostProject, name: str, source: Text, near: str) -> list[_Defined]:
@@ -804,7 +815,7 @@ def _in_source(project: HostProject, name: str, source: Text, near: str) -> list
     for part in source.parts:
         if isinstance(part, FileText):
             known = [
-                _Defined(path, 0, kernel.parameters)
+                _Defined(path, 0, kernel)
                 for path in project.kernel_files_named(part.name, near)
                 for kernel in project.kernels_of(path)
                 if kernel.name == name
@@ -814,7 +825,7 @@ def _in_source(project: HostProject, name: str, source: Text, near: str) -> list
     written = "".join(it if isinstance(it, str) else "1" for it in source.parts)
     for kernel in kernels_in(written) if "kernel" in written else ():
         if kernel.name == name:
-            return [_Defined(source.path or near, source.row, kernel.parameters)]
+            return [_Defined(source.path or near, source.row, kernel)]
     return []
 
 
@@ -828,21 +839,23 @@ def _nearest_defined(
     near, count = raised.path, max(raised.arguments, default=-1) + 1
     first = next(_kernel_files(project, sources, near), None)
     if first is not None:
-        return [_Defined(first, 0, ())]
+        return [_Defined(first, 0)]
     places = project.kernels.get(name) or project.kernels_in_strings.get(name) or []
+    if raised.n_given is not None and len(places) > 1:
+        places = [it for it in places if it.kernel.takes(raised.n_given)]
     fitting = [it for it in places if len(it.kernel.parameters) == count] or places
     known = {it.path: it for it in fitting}
     is_only = len({it.path for it in places}) == 1
     found = project.nearest(known, near, 1 << 30 if is_only else _FAR)
     if found is None:
-        return [_Defined(None, 0, ())]
+        return [_Defined(None, 0)]
     as_near = [it for it in known if distance(it, near) == distance(found, near)]
     if raised.entry and len(as_near) > 1:  # Programs beside each other that share what launches.
         least = min(distance(it, raised.entry) for it in as_near)
         as_near = [it for it in as_near if distance(it, raised.entry) == least]
     if len(as_near) > _MAX_AS_NEAR:
-        return [_Defined(None, 0, ())]
-    return [_Defined(it, 0, known[it].kernel.parameters) for it in sorted(as_near)]
+        return [_Defined(None, 0)]
+    return [_Defined(it, 0, known[it].kernel) for it in sorted(as_near)]
 
 
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([^\n]*?))?[ \t]*$", re.MULTILINE)

@@ -410,14 +410,21 @@ def launch(
     arguments: Sequence[Value] | None = None,
     is_likely: bool = False,
     offset: Value | None = None,
+    gives_all: bool = True,
 ) -> None:
-    """Note a launch of every kernel that the handle may be."""
+    """Note a launch of every kernel that the handle may be.
+
+    Args:
+        gives_all: the kernel has as many parameters as there are `arguments`, if there are any.
+    """
     store = interpreter.store
     if store is None:
         return
     places = handles(interpreter, kernel, kernel_expression)
+    n_known = _count_before_more(arguments or ())
+    gives_all = gives_all and arguments is not None and n_known == len(arguments)
     if arguments is not None:
-        for index, value in enumerate(arguments):
+        for index, value in enumerate(arguments[:n_known]):
             if is_handle(value, "b") or not isinstance(value, Pointer):
                 set_argument(interpreter, places, Number(index), value, call.row)
             else:
@@ -450,8 +457,15 @@ def launch(
             Null() if offset is None else offset,
             interpreter.frames[0].function.path,
             interpreter.is_of_this(place or (kernel.place if isinstance(kernel, Pointer) else "")),
+            n_known if gives_all else None,
         )
         interpreter.launches.append(raised)
+
+
+def _count_before_more(values: Sequence[Value]) -> int:
+    """Return how many values stand before `*arguments` of which nobody knows how many they are."""
+    more = (at for at, it in enumerate(values) if isinstance(it, RunTime) and it.text.startswith("*"))
+    return next(more, len(values))
 
 
 def _dimensions(value: Value) -> int | None:
@@ -887,10 +901,12 @@ def _bound_sizes(interpreter: Interpreter, kernel: Value) -> Value | None:
 
 def _looks_launched(interpreter: Interpreter, name: str, arguments: list[Value], callee: Expr) -> bool:
     """Tell whether `kernels.name(queue, global, local, …)` calls a kernel of the project."""
+    known = interpreter.project.kernels.get(name, ())
     is_of_program = isinstance(callee, Member) and _is_called_program(text_of(interpreter.value(callee.base)))
-    return (
+    n_known = _count_before_more(arguments)
+    fits = any(n_known < len(arguments) or it.kernel.takes(n_known - 3) for it in known)
+    return fits and (
         interpreter.path.endswith(".py")
-        and name in interpreter.project.kernels
         and len(arguments) >= 3
         and isinstance(arguments[1], (Sizes, RunTime))
         and isinstance(arguments[2], (Sizes, Null, RunTime))
@@ -1008,6 +1024,7 @@ def own_wrapper(name: str, roles: dict[str, int | str]) -> CallHandler:
             None,
             (whole, local if local is not None else Null()),
             arguments=rest,
+            gives_all=False,
         )
         return RunTime(call.text)
 

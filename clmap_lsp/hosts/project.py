@@ -142,6 +142,8 @@ class KeptKernel:
     """Which of several it is (`[1]`), where the field is an array."""
     of_this: bool = False
     """The field is one of the object whose method put the kernel there."""
+    variable_of: str = ""
+    """The file of the variable outside of functions that it was put into."""
 
 
 @dataclass(slots=True, eq=False)

@@ -268,6 +268,14 @@ def kept_name(place: str) -> str:
     return field or (name_of(place).partition("[")[0] if place.startswith("g:") else "")
 
 
+def file_of_variable(place: str) -> str:
+    """Return the file of the variable outside of functions that a place is or lies in; empty for others."""
+    if not place.startswith("g:"):
+        return ""
+    path, _, name = place[2:].partition("#")[0].rpartition("/")
+    return f"{path}/{name.partition(':')[0]}" if path or "/" in place else name.partition(":")[0]
+
+
 _INDEX = re.compile(r"\[[^\[\]]*\]")
 
 

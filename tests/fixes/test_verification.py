@@ -73,3 +73,37 @@ def test_what_was_not_counted_is_no_gain():
     assert known is not None and known.totals.complete
     unknown = replace(known, lines=0, totals=replace(known.totals, complete=False))
     assert not unknown.beats(known) and replace(known, lines=0).beats(known)
+
+
+DRAWN = """// clmap: global=2048,2048 local=16,16
+__kernel void draw(write_only image2d_t canvas, __global const float4 *cells)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    write_imagef(canvas, (int2)(x, y), cells[y * get_global_size(0) + x]);
+}
+"""
+
+
+def test_an_image_that_nobody_gave_shrinks_with_the_launch():
+    """A launch of a real size draws 4096x4096 texels: 256 MiB for each of some twenty small launches."""
+    from clmap_lsp.fixes.family import family
+
+    large = subject_of(DRAWN)
+    assert large.launch.arguments["canvas"].sides == (2048, 2048)
+    members = [it.case.launch for it in family(large)]
+    assert members
+    for launch in members:
+        assert max(launch.arguments["canvas"].sides) <= 2 * max(launch.global_size)
+
+
+def test_outputs_of_more_launches_than_fit_are_asked_for_again(monkeypatch):
+    from clmap_lsp.fixes import trials
+
+    monkeypatch.setattr(trials, "KEPT_BYTES", 1)
+    subject = baseline(subject_of(FAULTY.replace("a[i + 1]", "a[i]")), SETTINGS)
+    made = trials.Trials(subject, SETTINGS)
+    member = made.members[0]
+    one, two = made.before(member), made.before(member)
+    assert one is not None and two is not None and one is not two
+    monkeypatch.setattr(trials, "KEPT_BYTES", 1 << 20)
+    assert made.before(member) is made.before(member)

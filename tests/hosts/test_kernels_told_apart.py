@@ -140,3 +140,78 @@ def test_what_is_set_for_other_kernels_of_one_enqueue_is_not_said_of_one_without
         "receiver": [],
         "rest": ["1", "FIRST_PARAMETERS"],
     }
+
+
+FORWARD = "__kernel void forward(__global float *a, int n) { a[get_global_id(0)] = n; }\n"
+LONGER = "__kernel void forward(__global float *a, int n, int width) { a[get_global_id(0) * width] = n; }\n"
+CALLS = """\
+import pyopencl as cl
+class Layer:
+    def run(self, shape, *arguments):
+        return self.program.forward(self.queue, shape, None, *arguments)
+def main(queue, layer):
+    layer.program = cl.Program(context, open(folder + "/forward.cl").read()).build()
+    layer.run((64,), a, 3, 5)
+Layer().run((64,), a, 3, 5)
+"""
+
+
+def test_a_call_is_one_of_the_kernel_that_takes_as_many_arguments() -> None:
+    files = {"short/forward.cl": FORWARD, "long/forward.cl": LONGER, "main.py": CALLS}
+    texts = {f"/w/{name}": text for name, text in files.items()}
+    found = launches_of(read_project(texts, texts.get)).launches
+    assert {it.kernel_file for it in found} == {"/w/long/forward.cl"}
+    assert {name: it.number for name, it in found[0].arguments.items()} == {"n": 3, "width": 5}
+
+
+def test_a_call_of_something_else_that_has_a_kernels_name_launches_nothing() -> None:
+    """`pattern.search(text, start, end)` is given what a queue and two sizes may be."""
+    program = """\
+import re
+PROGRAM = re.compile("kernel")
+def find(text, start, end):
+    return PROGRAM.forward(text, start, end)
+"""
+    assert _launched({"k.cl": FORWARD, "main.py": program}) == {}
+    launching = program.replace("start, end)\n", "start, end, buffer, 4)\n")
+    assert list(_launched({"k.cl": FORWARD, "main.py": "import pyopencl\n" + launching})) == ["forward"]
+
+
+ONE_OF_TWO = """\
+#include <CL/cl.h>
+cl_kernel kernel;
+size_t sizes[1] = {SIZE};
+int main(int argc, char **argv) {
+  MAKE
+  if (argc > 7) use(kernel);
+}
+void frame() { clEnqueueNDRangeKernel(queue, kernel, 1, NULL, sizes, NULL, 0, NULL, NULL); }
+"""
+MADE = 'kernel = clCreateKernel(program, "NAME", NULL); frame();'
+
+
+def test_two_programs_share_no_variable_that_both_call_kernel() -> None:
+    first = ONE_OF_TWO.replace("MAKE", MADE).replace("NAME", "one").replace("SIZE", "64")
+    second = ONE_OF_TWO.replace("MAKE", "kernel = find(argv[1]);").replace("SIZE", "4096")
+    kernels = "__kernel void one(__global int *a) { a[get_global_id(0)] = 1; }\n"
+    found = _launched({"a/k.cl": kernels, "a/main.c": first, "b/main.c": second})
+    assert {name: (it.host_file, it.global_size[0].number) for name, it in found.items()} == {
+        "one": ("/w/a/main.c", 64)
+    }
+
+
+def test_a_size_that_grows_to_what_the_device_allows_does_not_stay_as_it_starts() -> None:
+    """One that shrinks does, on most devices."""
+    program = """\
+int main() {
+  size_t allowed, local = 1, less = 256, global = 65536;
+  cl_kernel kernel = clCreateKernel(program, "one", NULL);
+  clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(allowed), &allowed, NULL);
+  while (local * 2 <= allowed) local *= 2;
+  while (less > allowed) less /= 2;
+  size_t group[2] = {local, less}, all[2] = {global, global};
+  clEnqueueNDRangeKernel(queue, kernel, 2, NULL, all, group, 0, NULL, NULL);
+}
+"""
+    found = _launched({"k.cl": "__kernel void one(__global int *a) { a[0] = 1; }\n", "main.c": program})
+    assert [it.default if it is not None else it for it in found["one"].local_size] == [None, 256]

@@ -268,9 +268,17 @@ class Flow(Expressions):
         if loop.tests_first and truth(first) is False:
             return
         default = default_of(first) if loop.tests_first else 1
-        limited = device_decides(first)
+        limited = device_decides(first) and not self._grows_to_limit(loop.condition)
         skipped = default == 0 or (default is None and limited)
         self._widened(loop, skipped=skipped, never=loop.tests_first and truth(first) is not True)
+
+    def _grows_to_limit(self, condition: Expr | None) -> bool:
+        """Tell whether a loop goes on below what the device allows, as it mostly starts there."""
+        if not isinstance(condition, Binary) or condition.op not in ("<", "<=", ">", ">="):
+            return False
+        above = condition.right if condition.op.startswith("<") else condition.left
+        below = condition.left if condition.op.startswith("<") else condition.right
+        return device_decides(self.value(above)) and not device_decides(self.value(below))
 
     def _turns(self, loop: Loop) -> int | None:
         """Return how often a short loop with known bounds turns; `None` if that is not known or too much."""

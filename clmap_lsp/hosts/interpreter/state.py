@@ -25,6 +25,7 @@ from clmap_lsp.hosts.values import (
     converted,
     default_of,
     element_of,
+    file_of_variable,
     holder_name,
     is_kernel,
     is_program,
@@ -85,6 +86,8 @@ class Raised:
     """The file of the function that the run started with."""
     of_this: bool = False
     """The kernel is in a field of the object whose method was run."""
+    n_given: int | None = None
+    """How many arguments a call gives that gives them all."""
 
 
 @dataclass(slots=True)
@@ -303,15 +306,9 @@ class State(ABC):
             program = "" if sources else program_field(store, kernel.place)
             holder, element = holder_name(place), element_of(place)
             kept = KeptKernel(
-                text,
-                tuple(sources),
-                options,
-                self.path,
-                owner,
-                holder,
-                program,
-                element,
-                self.is_of_this(place),
+                *(text, tuple(sources), options, self.path, owner, holder, program, element),
+                of_this=self.is_of_this(place),
+                variable_of=file_of_variable(place),
             )
             known = self.project.kernels_in_fields.setdefault(name, [])
             if kept not in known:
