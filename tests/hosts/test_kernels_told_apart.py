@@ -145,23 +145,21 @@ def test_what_is_set_for_other_kernels_of_one_enqueue_is_not_said_of_one_without
 FORWARD = "__kernel void forward(__global float *a, int n) { a[get_global_id(0)] = n; }\n"
 LONGER = "__kernel void forward(__global float *a, int n, int width) { a[get_global_id(0) * width] = n; }\n"
 CALLS = """\
-import pyopencl as cl
-class Layer:
-    def run(self, shape, *arguments):
-        return self.program.forward(self.queue, shape, None, *arguments)
-def main(queue, layer):
-    layer.program = cl.Program(context, open(folder + "/forward.cl").read()).build()
-    layer.run((64,), a, 3, 5)
-Layer().run((64,), a, 3, 5)
+int main(int argc, char **argv) {
+  std::ifstream file(std::string(argv[1]) + "/forward.cl");
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  cl::Program program(context, text);
+  cl::KernelFunctor<cl::Buffer, int, int> forward(program, "forward");
+  forward(cl::EnqueueArgs(queue, cl::NDRange(64)), buffer, 3, 5);
+}
 """
 
 
 def test_a_call_is_one_of_the_kernel_that_takes_as_many_arguments() -> None:
-    files = {"short/forward.cl": FORWARD, "long/forward.cl": LONGER, "main.py": CALLS}
-    texts = {f"/w/{name}": text for name, text in files.items()}
-    found = launches_of(read_project(texts, texts.get)).launches
-    assert {it.kernel_file for it in found} == {"/w/long/forward.cl"}
-    assert {name: it.number for name, it in found[0].arguments.items()} == {"n": 3, "width": 5}
+    texts = {"/w/short/forward.cl": FORWARD, "/w/long/forward.cl": LONGER, "/w/main.cpp": CALLS}
+    (found,) = launches_of(read_project(texts, texts.get)).launches
+    assert found.kernel_file == "/w/long/forward.cl"
+    assert {name: it.number for name, it in found.arguments.items()} == {"n": 3, "width": 5}
 
 
 def test_a_call_of_something_else_that_has_a_kernels_name_launches_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clmap_lsp.hosts.c_reader import read_c
 from clmap_lsp.hosts.launches import HostLaunch, launches_of
 from clmap_lsp.hosts.project import read_project
 
@@ -19,19 +20,28 @@ def test_functions_may_be_declared_inside_of_others() -> None:
     found = _launch("""\
 int main() {
   cl_context CreateContext();
-  cl_program MakeProgram(cl_context, cl_device_id *, const char *);
-  void Leave(cl_context, cl_mem[3]);
+  cl_program MakeProgram(cl_context, cl_device_id *);
+  cl_command_queue CreateQueue(cl_context, cl_device_id *);
+  void Leave(cl_context, cl_command_queue, cl_mem[3]);
   cl_context context = CreateContext();
   if (context == nullptr) return 1;
-  cl_program program = MakeProgram(context, devices, "k.cl");
-  if (program == nullptr) { Leave(context, buffers); return 1; }
+  cl_command_queue queue = CreateQueue(context, &device);
+  if (queue == nullptr) { Leave(context, queue, buffers); return 1; }
+  cl_program program = MakeProgram(context, devices);
+  if (program == nullptr) { Leave(context, queue, buffers); return 1; }
   cl_kernel kernel = clCreateKernel(program, "k", nullptr);
   size_t global = 1000, local = 8;
   clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
 }
 cl_context CreateContext() { return clCreateContextFromType(0, CL_DEVICE_TYPE_GPU, 0, 0, &status); }
-cl_program MakeProgram(cl_context context, cl_device_id *device, const char *name) {
-  std::ifstream file(name, std::ios::in);
+cl_command_queue CreateQueue(cl_context context, cl_device_id *device) {
+  cl_command_queue queue = nullptr;
+  queue = clCreateCommandQueue(context, *device, 0, &status);
+  if (status != CL_SUCCESS) return nullptr;
+  return queue;
+}
+cl_program MakeProgram(cl_context context, cl_device_id *device) {
+  std::ifstream file("k.cl", std::ios::in);
   std::ostringstream text;
   text << file.rdbuf();
   std::string all = text.str();
@@ -40,6 +50,8 @@ cl_program MakeProgram(cl_context context, cl_device_id *device, const char *nam
 }
 """)
     assert (found.kernel_file, found.global_size[0].number) == ("/w/k.cl", 1000)
+    declared = "int main() { void Leave(cl_context, cl_mem[3]); cl_mem Made(cl_context, name_t *); }"
+    assert read_c(declared, "main.cpp").functions[0].body == ()
 
 
 def test_products_in_brackets_are_values_still() -> None:
