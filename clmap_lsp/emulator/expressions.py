@@ -13,6 +13,9 @@ from clmap_lsp.emulator.builtin_functions import call_builtin
 from clmap_lsp.emulator.context import LANE_MASK, Context, Pointer, Value, lane_mask
 from clmap_lsp.emulator.conversions import convert, resize
 from clmap_lsp.emulator.layout import (
+    BUFFERS,
+    E_KIND,
+    ENTRY_WORDS,
     F_GLOBAL_ID,
     F_LINEAR,
     F_LOCAL_ID,
@@ -21,6 +24,9 @@ from clmap_lsp.emulator.layout import (
     GLOBAL_SIZE,
     GROUP_ID,
     GROUP_SIZE,
+    KIND_GLOBAL,
+    KIND_LOCAL,
+    KIND_PRIVATE,
     KNOWN_LANES,
     LOCAL_SIZE,
     NUM_GROUPS,
@@ -28,7 +34,7 @@ from clmap_lsp.emulator.layout import (
     OFFSET_BITS,
     WORK_DIM,
 )
-from clmap_lsp.emulator.types import I64, integer, is_float, llvm_type, real, zero
+from clmap_lsp.emulator.types import I64, POINTER, integer, is_float, llvm_type, real, zero
 from clmap_lsp.source.ir import (
     Binary,
     BinaryOp,
@@ -58,6 +64,7 @@ from clmap_lsp.source.ir import (
     operands,
 )
 from clmap_lsp.source.types import (
+    AddressSpace,
     ArrayType,
     PointerType,
     ScalarType,
@@ -434,12 +441,27 @@ class Expressions:
         value = self.evaluate(expression.operand)
         if isinstance(expression.type, PointerType):
             if isinstance(value, Pointer):
-                return value
+                return self._within(value, _KINDS[expression.type.space]) if expression.or_null else value
             signed = _is_signed(expression.operand.type)
             return decode(self.ctx, resize(self.ctx, value, I64, signed=signed))
         whole = encode(self.ctx, value) if isinstance(value, Pointer) else value
         kind = llvm_type(expression.type)
         return resize(self.ctx, whole, kind, signed=False) if isinstance(kind, ir.IntType) else zero(kind)
+
+    def _within(self, pointer: Pointer, kind: int) -> Pointer:
+        """Return a pointer into buffers of this kind, or else null."""
+        builder, null = self.ctx.builder, Pointer(0, ir.Constant(I64, 0))
+        if isinstance(pointer.number, int):
+            plans = self.ctx.plan.buffers
+            return pointer if any(it.number == pointer.number and it.kind == kind for it in plans) else null
+        table = builder.inttoptr(self.ctx.constant_state(BUFFERS), POINTER)
+        known = builder.icmp_unsigned("<=", pointer.number, ir.Constant(I64, len(self.ctx.plan.buffers)))
+        number = builder.select(known, pointer.number, ir.Constant(I64, 0))
+        word = builder.add(builder.mul(number, ir.Constant(I64, ENTRY_WORDS)), ir.Constant(I64, E_KIND))
+        found = builder.load(builder.gep(table, [word], source_etype=I64), typ=I64)
+        good = builder.icmp_signed("==", found, ir.Constant(I64, kind))
+        number, offset = (builder.select(good, it, ir.Constant(I64, 0)) for it in (number, pointer.offset))
+        return Pointer(number, offset, pointer.alignment)
 
     def _vector(self, expression: VectorLiteral) -> ir.Value:
         builder = self.ctx.builder
@@ -566,6 +588,13 @@ def _array_at(address: Expression) -> ArrayType | None:
         case _:
             pass
     return kind if isinstance(kind, ArrayType) else None
+
+
+_KINDS = {
+    AddressSpace.GLOBAL: KIND_GLOBAL,
+    AddressSpace.LOCAL: KIND_LOCAL,
+    AddressSpace.PRIVATE: KIND_PRIVATE,
+}
 
 
 def number_value(pointer: Pointer) -> ir.Value:

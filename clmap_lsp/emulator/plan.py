@@ -249,6 +249,8 @@ def pointer_target(
             return numbers[variable]
         case PointerOffset(pointer=pointer) | FieldAddress(pointer=pointer):
             return pointer_target(pointer, targets, numbers)
+        case PointerCast(or_null=True):
+            return _ANY
         case PointerCast(operand=operand) if isinstance(operand.type, PointerType):
             return pointer_target(operand, targets, numbers)
         case PointerCast(operand=Constant(value=0)) | Constant(value=0):

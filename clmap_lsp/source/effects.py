@@ -431,4 +431,4 @@ def _to_space(low: Lowering, name: str, arguments: list[Expression], span: Span)
     target = PointerType(
         source.pointee, AddressSpace(name[3:]), source.is_const, source.is_volatile, source.is_restrict
     )
-    return PointerCast(arguments[0], target, span)
+    return PointerCast(arguments[0], target, span, or_null=True)

@@ -257,6 +257,8 @@ class PointerCast:
     operand: Expression
     type: Type
     span: Span
+    or_null: bool = False
+    """`to_global(p)` and its kin: null for pointers that lead into another address space."""
 
 
 @record(frozen=True, slots=True)

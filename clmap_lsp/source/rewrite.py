@@ -158,7 +158,7 @@ EXPRESSIONS: dict[type, _ExpressionCopy] = {
     Select: _select,
     Convert: _convert,
     Reinterpret: lambda r, it: Reinterpret(r.expression(it.operand), it.type, r.span(it.span)),
-    PointerCast: lambda r, it: PointerCast(r.expression(it.operand), it.type, r.span(it.span)),
+    PointerCast: lambda r, it: PointerCast(r.expression(it.operand), it.type, r.span(it.span), it.or_null),
     VectorLiteral: lambda r, it: VectorLiteral(r.expressions(it.parts), it.type, r.span(it.span)),
     Swizzle: lambda r, it: Swizzle(r.expression(it.operand), it.lanes, it.type, r.span(it.span)),
     InsertLanes: _insert,

@@ -475,6 +475,12 @@ class Evaluator:
             return Unknown("an address used as a number")
         if isinstance(value, Sym) and not (value.is_uniform and value.const == 0):
             return Unknown("a number used as an address")
+        if expression.or_null and isinstance(value, Pointer) and isinstance(expression.type, PointerType):
+            from clmap_lsp.emulator.symbolic.machine import root_space
+
+            if value.root is SEVERAL or value.root.kind is VariableKind.CONSTANT_OBJECT:
+                return Unknown("the address space that a pointer leads into")
+            return value if root_space(value.root) is expression.type.space else Sym(0)
         return value  # A null pointer is the number 0: it can be compared, and leads nowhere.
 
     # ------------------------------------------------------------------------------- vectors, addresses
