@@ -1,19 +1,22 @@
-"""Dataclasses whose methods are compiled when they are first called.
+"""Dataclasses whose methods are compiled when they are first called, one for all classes of a shape.
 
 The standard decorator writes and compiles five functions for each class as it is imported: 0.35 ms, for
 the 400 classes of a `check` more than a third of its time, though most are never called. This one makes a
-class in a twentieth of that. A frozen object with slots is made in two thirds of the time, too: its slots are
-filled by their descriptors and not through `object.__setattr__`, which looks each of them up.
+class in a twentieth of that, and compiles methods that differ by the names of the fields only once. A frozen
+object with slots is made in two thirds of the time, too: its slots are filled by their descriptors and not
+through `object.__setattr__`, which looks each of them up.
 """
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from reprlib import recursive_repr
-from types import MemberDescriptorType
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -175,56 +178,82 @@ def _set_state(self: Any, state: Sequence[object]) -> None:
 
 def _init_of(made: _Class, *, frozen: bool, slots: bool) -> Callable[..., None]:
     """Return `__init__`, with the standard one's parameters, defaults and order of what it assigns."""
-    names: dict[str, object] = {"_absent": _ABSENT, "_set": object.__setattr__}
-    positional, body = ["self"], list[str]()
-    by_name = list[str]()
-    for it in dataclasses.fields(made):
-        name, parameter, value = it.name, it.name, it.name
+    fields = dataclasses.fields(made)
+    used: dict[str, object] = {"_absent": _ABSENT, "_set": object.__setattr__}
+    positional, by_name, body = ["self"], list[str](), list[str]()
+    defaults = dict[str, object]()
+    for at, it in enumerate(fields):
+        name = value = f"f{at}"
         if it.default_factory is not dataclasses.MISSING:
-            names[f"_make_{name}"] = it.default_factory
-            parameter = f"{name}=_absent"
-            value = f"_make_{name}() if {name} is _absent else {name}" if it.init else f"_make_{name}()"
+            used[f"_make{at}"] = it.default_factory
+            defaults[name] = _ABSENT
+            value = f"_make{at}() if {name} is _absent else {name}" if it.init else f"_make{at}()"
         elif it.default is not dataclasses.MISSING:
-            names[f"_default_{name}"] = it.default
-            parameter = f"{name}=_default_{name}"
-            value = name if it.init else f"_default_{name}"
+            used[f"_default{at}"] = defaults[name] = it.default
+            value = name if it.init else f"_default{at}"
         if it.init:
-            (by_name if it.kw_only else positional).append(parameter)
-        elif value == name or (value == f"_default_{name}" and not slots):
+            (by_name if it.kw_only else positional).append(name)
+        elif value == name or (value == f"_default{at}" and not slots):
             continue  # Nobody gives it, or the class has it.
-        descriptor = getattr(made, name, None)
+        descriptor = getattr(made, it.name, None)
         if not frozen:
             body.append(f"self.{name} = {value}")
         elif isinstance(descriptor, MemberDescriptorType):
-            names[f"_set_{name}"] = descriptor.__set__
-            body.append(f"_set_{name}(self, {value})")
+            used[f"_set{at}"] = descriptor.__set__
+            body.append(f"_set{at}(self, {value})")
         else:
-            body.append(f"_set(self, {name!r}, {value})")
+            used[f"_name{at}"] = it.name
+            body.append(f"_set(self, _name{at}, {value})")
     if hasattr(made, "__post_init__"):
         body.append("self.__post_init__()")
     parameters = [*positional, "*", *by_name] if by_name else positional
-    return _compiled("__init__", parameters, body or ["pass"], names)
+    init = _compiled("__init__", parameters, body or ["pass"], [it.name for it in fields], used)
+    init.__defaults__ = tuple(defaults[it] for it in positional if it in defaults)
+    init.__kwdefaults__ = {fields[int(it[1:])].name: defaults[it] for it in by_name if it in defaults}
+    return init
 
 
 def _eq_of(made: _Class) -> Callable[..., bool]:
     compared = [it.name for it in dataclasses.fields(made) if it.compare]
-    one, two = (_tuple(it, compared) for it in ("self", "other"))
+    one, two = (_tuple(it, len(compared)) for it in ("self", "other"))
     body = [f"return {one} == {two} if other.__class__ is self.__class__ else NotImplemented"]
-    return _compiled("__eq__", ["self", "other"], body, {})
+    return _compiled("__eq__", ["self", "other"], body, compared)
 
 
 def _hash_of(made: _Class) -> Callable[..., int]:
     hashed = [it.name for it in dataclasses.fields(made) if (it.compare if it.hash is None else it.hash)]
-    return _compiled("__hash__", ["self"], [f"return hash({_tuple('self', hashed)})"], {})
+    return _compiled("__hash__", ["self"], [f"return hash({_tuple('self', len(hashed))})"], hashed)
 
 
-def _tuple(owner: str, names: Sequence[str]) -> str:
-    return f"({''.join(f'{owner}.{it}, ' for it in names)})"
+def _tuple(owner: str, n_fields: int) -> str:
+    return f"({''.join(f'{owner}.f{it}, ' for it in range(n_fields))})"
 
 
 def _compiled(
-    name: str, parameters: Sequence[str], body: Sequence[str], names: dict[str, object]
-) -> Callable[..., Any]:
+    name: str,
+    parameters: Sequence[str],
+    body: Sequence[str],
+    fields: Sequence[str],
+    used: dict[str, object] | None = None,
+) -> FunctionType:
+    """Return a function in which `f0`, `f1`, ... stand for the fields' names.
+
+    Args:
+        used: what other names mean.
+    """
     lines = "".join(f" {it}\n" for it in body)
-    exec(f"def {name}({', '.join(parameters)}):\n{lines}", names)
-    return names[name]  # type: ignore[return-value]
+    shape = _shape(name, f"def {name}({', '.join(parameters)}):\n{lines}")
+    named = {f"f{at}": it for at, it in enumerate(fields)}
+    code = shape.replace(
+        co_varnames=tuple(named.get(it, it) for it in shape.co_varnames),
+        co_names=tuple(named.get(it, it) for it in shape.co_names),
+    )
+    return FunctionType(code, {"__builtins__": builtins, **(used or {})}, name)
+
+
+@cache
+def _shape(name: str, text: str) -> CodeType:
+    """Return the code of a function, for all classes that differ by the names of their fields only."""
+    made: dict[str, FunctionType] = {}
+    exec(text, made)
+    return made[name].__code__

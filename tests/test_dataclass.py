@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmap_lsp.dataclass import dataclass, record
+from clmap_lsp.dataclass import _shape, dataclass, record
 
 Decorator = Callable[..., Any]
 OPTIONS = [
@@ -165,3 +165,28 @@ def test_one_that_holds_itself_is_shown() -> None:
     node = Node([])
     node.children.append(node)
     assert repr(node) == "Node(children=[...])"
+
+
+def test_methods_that_differ_by_names_only_are_compiled_once() -> None:
+    """Each class has parameters, defaults and attributes of its own all the same."""
+
+    @dataclass(frozen=True, slots=True)
+    class Size:
+        width: int
+        height: int = 1
+
+    @dataclass(frozen=True, slots=True)
+    class Range:
+        start: int
+        f0: int = 2
+        """Named as what stands for another field."""
+
+    before = _shape.cache_info().misses
+    one, other = Size(width=3), Range(f0=5, start=4)
+    after = _shape.cache_info().misses
+    assert after <= before + 1
+    assert ((one.width, one.height), (other.start, other.f0)) == ((3, 1), (4, 5))
+    with pytest.raises(TypeError, match="'width'"):
+        Size()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'start'"):
+        Range()  # type: ignore[call-arg]
