@@ -323,6 +323,13 @@ def _walk(tree: SyntaxTree, found: Reading) -> None:
             start, end = span.start, span.end
             if name in _STATEMENTS:
                 end = _without_semicolon(tree, node)
+            behind = _behind_literal(node)
+            if behind:
+                literal = behind[-1].children[0]
+                found.nodes.add(("cast", start, tree.span_of(literal).end))
+                found.nodes |= {(_OUR_KINDS[it.type], start, tree.span_of(it).end) for it in behind}
+                stack += [(below, switch) for it in behind for below in it.children[1:]] + [(literal, switch)]
+                continue
             if name is not None:
                 found.nodes.add((name, start, end))
             elif switch is not None:
@@ -330,6 +337,20 @@ def _walk(tree: SyntaxTree, found: Reading) -> None:
             if name == "switch":
                 switch = start
         stack += [(it, switch) for it in node.children]
+
+
+def _behind_literal(node: Any) -> list[Any]:
+    """Return the members and subscripts that stand behind a vector literal, the last first.
+
+    The syntax tree is C's, where they bind before the cast; the lowering puts that right.
+    """
+    if node.type != "cast_expression" or not re.search(rb"\d\s*\)\s*\(", node.text):
+        return []
+    found, at = [], node.children[-1]
+    while at.type in ("field_expression", "subscript_expression"):
+        found.append(at)
+        at = at.children[0]
+    return found if at.type == "parenthesized_expression" else []
 
 
 def _without_semicolon(tree: SyntaxTree, node: Any) -> int:

@@ -150,11 +150,10 @@ def _shuffle(name: str, arguments: list[Expression], span: Span) -> Expression:
 
 
 def _int24(name: str, arguments: list[Expression], span: Span) -> Expression:
-    """Type `mul24`, `mad24`: int or uint; narrower and wider integers are converted."""
-    target = _unified(arguments)
-    element = element_of(target)
-    if isinstance(element, ScalarType) and element not in (INT, UINT):
-        target = with_lanes(INT if element.is_signed or element.bits < 32 else UINT, lanes_of(target))
+    """Type `mul24`, `mad24`: uint if an argument is (or all are ulong, which compilers call ambiguous), else int."""
+    elements = [element_of(it.type) for it in arguments]
+    element = UINT if UINT in elements or set(elements) == {ULONG} else INT
+    target = with_lanes(element, lanes_of(_unified(arguments)))
     return _call(name, arguments, target, target, span)
 
 
