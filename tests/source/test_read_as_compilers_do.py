@@ -354,3 +354,19 @@ def test_a_choice_without_its_middle_evaluates_its_first_operand_once() -> None:
     assert "(%1 ? %1 : 7:int)" in shown
     shown = body("__kernel void k(__global int *o, __global int *p) { o[0] = o[2] ?: p[1]; }")
     assert shown.index("if %1") < shown.index("load4 p")
+
+
+@pytest.mark.parametrize(
+    ("call", "type_"),
+    [
+        ("mad24(get_group_id(0), 64, get_local_id(0))", "int"),  # The overload of int takes one as it is.
+        ("mul24((ushort)i, (uchar)i)", "int"),
+        ("mul24(u, 64)", "uint"),
+        ("mul24(get_group_id(0), get_local_id(0))", "uint"),  # Ambiguous to compilers.
+        ("mul24((uint2)u, (uint2)u).x", "uint"),
+    ],
+)
+def test_products_of_24_bits_have_the_type_of_the_overload_that_compilers_choose(call: str, type_: str) -> None:
+    program = read(f"__kernel void k(__global float *o, int i, uint u) {{ o[0] = {call} / -2; }}")
+    (store,) = [it for it in ir.walk(program.kernels[0].body) if isinstance(it, ir.Store)]
+    assert f"/ {'4294967294:uint' if type_ == 'uint' else '-2:int'}" in dump(program.kernels[0]), store
