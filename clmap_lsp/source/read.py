@@ -286,7 +286,7 @@ def _kernels(
     return kernels
 
 
-_LOOP = re.compile(r"\b(?:for|while)\b")
+_LOOP = re.compile(r"\b(?:for|while(?![\s(]*(?:0[uUlL]{0,3}|false)\s*\)))\b")
 
 
 def _too_many_loops(low: Lowering, name: str, count: int, span: Span | None) -> None:

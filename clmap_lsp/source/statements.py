@@ -392,7 +392,23 @@ def _while(low: Lowering, node: Node) -> None:
 def _do(low: Lowering, node: Node) -> None:
     parts = named_children(node)
     test = parts[-1] if len(parts) > 1 else None
-    _loop(low, node, test, None, parts[0] if parts else None, tests_first=False)
+    body = parts[0] if parts else None
+    if test is not None and body is not None and _runs_once(low, test, body):
+        for statement in nested_statement(low, body):
+            low.emit(statement)
+        return
+    _loop(low, node, test, None, body, tests_first=False)
+
+
+def _runs_once(low: Lowering, test: Node, body: Node) -> bool:
+    """Tell whether `do … while (0)` is what macros make of several statements, which nothing leaves early."""
+    if _NEVER.fullmatch(low.text(test)) is None:
+        return False
+    return _LEAVES.search(low.unit.tree.text, body.start_byte, body.end_byte) is None
+
+
+_NEVER = re.compile(r"[\s(]*(?:0[uUlL]{0,3}|false)[\s)]*")
+_LEAVES = re.compile(r"\b(?:break|continue)\b")
 
 
 def _loop(

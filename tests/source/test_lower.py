@@ -9,7 +9,7 @@ from ir_dump import dump
 
 from clmap_lsp.source import ir
 from clmap_lsp.source.program import Program
-from clmap_lsp.source.read import read_program
+from clmap_lsp.source.read import MAX_LOOPS, read_program
 
 PARAMETERS = (
     "__global float *a, __global const int *b, __global float4 *v, __local int *t, const int n, const float f"
@@ -332,3 +332,28 @@ def test_comparisons_in_brackets_are_no_casts() -> None:
           store4 a[0:int*4] = 1.0:float #0
         """,
     )
+
+
+ONCE = "do { float t = x; x = y; y = t; } while (%s)"
+
+
+@pytest.mark.parametrize("never", ["0", " 0 ", "(0)", "false", "0u"])
+def test_a_block_that_a_macro_puts_into_do_while_0_is_no_loop(never: str) -> None:
+    text = "__kernel void k(__global float *o) {{ float x = o[0], y = o[1]; {}; o[2] = x - y; }}"
+    program = read_program(text.format(ONCE % never), "k.cl")
+    statements = list(ir.walk(program.kernels[0].body))
+    assert not any(isinstance(it, ir.Loop) for it in statements)
+    assert [str(it.variable.name) for it in statements if isinstance(it, ir.Assign)][-3:] == ["t", "x", "y"]
+
+
+def test_what_leaves_do_while_0_keeps_it() -> None:
+    text = "__kernel void k(__global int *o, int n) { do { if (n) break; o[0] = 1; } while (0); o[1] = 2; }"
+    program = read_program(text, "k.cl")
+    assert sum(isinstance(it, ir.Loop) for it in ir.walk(program.kernels[0].body)) == 1
+
+
+def test_blocks_of_macros_do_not_count_as_loops() -> None:
+    text = "__kernel void k(__global int *o) { " + "do { o[0]++; } while (0); " * (2 * MAX_LOOPS) + "}"
+    program = read_program(text, "k.cl")
+    assert [it.message for it in program.problems] == []
+    assert len(program.kernels) == 1
