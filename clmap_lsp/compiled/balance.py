@@ -21,12 +21,14 @@ class Balance:
 
     simd_group: float = 1.0
     work_group: float = 1.0
+    in_group: float = 1.0
+    """The SIMD group with most of its own work-group, averaged over these: for what waits at barriers."""
 
 
 def balance_of(boxes: Iterable[Iterable[tuple[int, Rows]]], code: MachineCode, width: int) -> Balance:
     """Return the balance of boxes of work-groups, each given by the rows of its probes and their numbers."""
     costs = _slots_an_execution(code)
-    most = most_in_group = total = 0.0
+    most = most_in_group = total = leading = 0.0
     simd_groups = groups = 0
     for box in boxes:
         loads: NDArray[np.float64] | None = None
@@ -42,13 +44,14 @@ def balance_of(boxes: Iterable[Iterable[tuple[int, Rows]]], code: MachineCode, w
         in_group = loads.sum(axis=-1) * (shape[3] / loads.shape[3])
         n_groups = shape[0] * shape[1] * shape[2]
         most = max(most, float(loads.max()))
+        leading += float(loads.max(axis=-1).sum()) * n_groups / in_group.size * shape[3]
         most_in_group = max(most_in_group, float(in_group.max()))
         total += float(in_group.sum()) * n_groups / in_group.size
         simd_groups += n_groups * shape[3]
         groups += n_groups
     if not total:
         return Balance()
-    return Balance(most * simd_groups / total, most_in_group * groups / total)
+    return Balance(most * simd_groups / total, most_in_group * groups / total, leading / total)
 
 
 def executions(rows: Rows, width: int) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from llvmlite import ir as ll
 
 from clmap_lsp.compiled import math_shapes
 from clmap_lsp.compiled.collectives import sub_group_call
+from clmap_lsp.compiled.private_arrays import constant_tables, private_object, unrolled_completely
 from clmap_lsp.compiled.probes import ProbedKernel, symbol_of
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.dataclass import dataclass
@@ -372,6 +373,8 @@ class _Generator:
         self.labels: dict[str, ll.Block] = {}
         self.hints: list[_LoopHint] = []
         self.in_memory = _addressed(self.kernel).intersection(self.kernel.parameters)
+        self.tables = constant_tables(self.kernel) if target.is_nvidia else {}
+        self.completely = unrolled_completely(self.kernel) if target.is_nvidia else frozenset()
 
     # --------------------------------------------------------------------------------------------- frame
 
@@ -524,6 +527,9 @@ class _Generator:
                         else llvm_type(variable.type)
                     )
                     self.ctx.slots[variable] = self._slot(kind, variable.name)
+                case ir.VariableKind.PRIVATE_OBJECT if variable in self.tables:
+                    table = self._global(variable, 4, self.tables[variable])
+                    self.ctx.objects[variable] = as_pointer(entry, table, ll.PointerType())
                 case ir.VariableKind.PRIVATE_OBJECT:
                     kind = ll.ArrayType(I8, max(variable.type.size, 1))
                     self.ctx.objects[variable] = self._stack(kind, variable.type.alignment)
@@ -679,6 +685,8 @@ class _Generator:
         self._assign(statement.variable, value)
 
     def _store(self, statement: ir.Store) -> None:
+        if self.tables and private_object(statement.pointer) in self.tables:
+            return  # It is there from the start.
         builder = self.ctx.builder
         place = self.expressions.pointer(statement.pointer).offset
         value = self.expressions.evaluate(statement.value)
@@ -847,8 +855,9 @@ class _Generator:
         self.owner = outer
         if not ctx.builder.block.is_terminated:
             branch = ctx.builder.branch(test)
-            if statement.unroll is not None:
-                branch.set_metadata("llvm.loop", self._unrolled(statement.unroll))
+            count = 0 if id(statement) in self.completely else statement.unroll
+            if count is not None:
+                branch.set_metadata("llvm.loop", self._unrolled(count))
         self.loop_ends.pop()
         ctx.builder.position_at_end(end)
 

@@ -150,7 +150,7 @@ def _shuffle(name: str, arguments: list[Expression], span: Span) -> Expression:
 
 
 def _int24(name: str, arguments: list[Expression], span: Span) -> Expression:
-    """Type `mul24`, `mad24`: uint if an argument is (or all are ulong, which compilers call ambiguous), else int."""
+    """Type `mul24`, `mad24`: uint if an argument is (or all are ulong: ambiguous to compilers), else int."""
     elements = [element_of(it.type) for it in arguments]
     element = UINT if UINT in elements or set(elements) == {ULONG} else INT
     target = with_lanes(element, lanes_of(_unified(arguments)))

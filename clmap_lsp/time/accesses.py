@@ -120,7 +120,9 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
             bank.add(counters.banks.count(dataclasses.replace(counted, space=AddressSpace.LOCAL)))
             line.add(found[0])
             full.add(found[1])
-    per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), 1.0)
+    # A word a cycle of constant memory, though all lanes want the same four (`table_of_points`, H100).
+    words = memory.size / 4.0 if memory.space == "constant" else 1.0
+    per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), words, 1.0)
     per_line = _each(full)
     sectors = one.units if one.units is not None else one.requests * 4
     if one.whole is not None and memory.op == "load":

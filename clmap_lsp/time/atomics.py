@@ -31,22 +31,30 @@ class AtomicDemand:
     """How many lines they are spread over."""
     local_cycles: float = 0.0
     """Of local memory, over the launch."""
+    stored: float = 0.0
+    """Stores of SIMD groups to lines that all of them write: flags that many set."""
+    stored_lines: float = 1.0
+    """How many such lines there are."""
 
 
 def atomic_demand(
     accesses: Sequence[AccessDemand], found: Profile, made: Compiled, launch: Launch
 ) -> AtomicDemand:
     """Return what the atomics among the accesses of a launch ask for."""
+    from clmap_lsp.emulator.symbolic.counting import is_uniform_in_group
+
     spans = _spans(made, launch)
     same = lines = requests = local = 0.0
     spread = 1.0
+    merged = _merged(made)
     for it in accesses:
         if it.op != "atomic":
             continue
         rows: list[Rows] = found.rows.get(it.site, [])
         executions = it.requests * 32.0
         if it.space == "local":
-            local += it.requests * _multiplicity(rows)
+            alike = rows and it.site in merged and all(is_uniform_in_group(one.offset) for one in rows)
+            local += it.requests * (1.0 if alike else _multiplicity(rows))
             continue
         if not rows:
             addresses, covered = spans.get(it.site, (1e6, 1e5))
@@ -65,7 +73,62 @@ def atomic_demand(
             same += it.requests
         else:
             same += executions / max(addresses, 1.0)
-    return AtomicDemand(same, lines, requests, spread, local)
+    return AtomicDemand(same, lines, requests, spread, local, *_flags(accesses, found))
+
+
+_FLAG_LINES = 32.0
+"""Lines up to which stores of all SIMD groups wait for each other; of 128 they do not (`hot.cl`, H100)."""
+
+
+_MERGED_STORES = 0.25
+"""Of SIMD groups that wait for nothing in between, whose stores of one word meet before they leave a unit."""
+
+
+def _flags(accesses: Sequence[AccessDemand], found: Profile) -> tuple[float, float]:
+    """Return the stores of one word by whole SIMD groups that fall on few lines, and on how many."""
+    from clmap_lsp.emulator.symbolic.counting import is_uniform_in_group
+
+    stored, spread = 0.0, 1.0
+    for it in accesses:
+        rows: list[Rows] = found.rows.get(it.site, [])
+        if it.op != "store" or it.space != "global" or not rows or it.requests < 1024:
+            continue
+        if not all(is_uniform_in_group(one.offset) for one in rows):
+            continue
+        covered = _addresses(rows, min(one.offset.const for one in rows))[1]
+        if covered <= _FLAG_LINES:
+            stored += it.requests
+            spread = max(spread, covered)
+    waits = any(it.op == "load" and it.space == "global" for it in accesses)
+    return stored * (1.0 if waits else _MERGED_STORES), spread
+
+
+_BY_MASK = frozenset({ir.AtomicOp.INC, ir.AtomicOp.DEC})
+_MERGED = _BY_MASK | {
+    ir.AtomicOp.ADD,
+    ir.AtomicOp.SUB,
+    ir.AtomicOp.MIN,
+    ir.AtomicOp.MAX,
+    ir.AtomicOp.AND,
+    ir.AtomicOp.OR,
+    ir.AtomicOp.XOR,
+}
+
+
+def _merged(made: Compiled) -> frozenset[int]:
+    """Return the atomics that compilers make one of for a SIMD group at one address.
+
+    Integers whose result nobody uses, and counters: what each lane gets follows from the lanes before it.
+    """
+    body = made.probed.kernel.body
+    used = {it.variable for it in ir.all_expressions(body) if isinstance(it, ir.Read)}
+    return frozenset(
+        it.site
+        for it in ir.walk(body)
+        if isinstance(it, ir.Atomic)
+        and it.type.is_integer
+        and it.op in (_BY_MASK if it.variable in used else _MERGED)
+    )
 
 
 def _spans(made: Compiled, launch: Launch) -> dict[int, tuple[float, float]]:

@@ -223,14 +223,16 @@ def _dram_bytes(footprint: Footprint, facts: TimeFacts) -> float:
 def _waiting(demand: Demand, held: float, facts: TimeFacts) -> dict[str, float]:
     """Return the time of one SIMD group's path, over as many rounds as a unit needs for its work-groups.
 
-    The mean one's for all rounds but one, the longest one's for that.
+    The mean one's for all rounds but one, the longest one's for that. Where there are barriers, all wait for
+    the longest of their work-group in each round.
     """
     warps = -(-demand.group_items // facts.simd_width)
     reach = _THROUGH * facts.l2_bytes - facts.l2_near_bytes
     slow = min(max((held - facts.l2_near_bytes) / reach, 0.0), 1.0)
     path = path_at(demand, facts.latency_l2 + slow * (facts.latency_dram - facts.latency_l2))
     rounds = max(1.0, -(-demand.groups // facts.compute_units) / demand.resident.groups)
-    longest = rounds - 1.0 + demand.balance.simd_group
+    usual = demand.balance.in_group if demand.barriers else 1.0
+    longest = (rounds - 1.0) * usual + demand.balance.simd_group
     each = rounds / facts.clock_hz
     barrier = facts.barrier_cycles + facts.barrier_warp_cycles * warps
     return {
@@ -246,14 +248,23 @@ def _atomics(demand: AtomicDemand, facts: TimeFacts) -> float:
     Lines fall on slices of the second level by a hash: few lines share few slices. The exponent and the limit
     are those of microbenchmarks with 2 to 65536 lines.
     """
+    stored = demand.stored * _STORE_SHARE * facts.atomic_same_s / _slices(demand.stored_lines)
     if not demand.requests:
-        return 0.0
-    slices = min(float(max(demand.spread / 4.0, 1.0) ** 1.35), 90.0)
+        return stored
+    slices = _slices(demand.spread)
     uniform = demand.same >= 0.9 * demand.requests
     filled = 1 / 32 if uniform else min(1.0, demand.requests / max(demand.lines, 1.0))
     each_line = facts.atomic_same_s + facts.atomic_line_s * filled
-    return max(
+    return stored + max(
         demand.same * facts.atomic_same_s,
         demand.lines * each_line / slices,
         demand.requests * facts.simd_width * facts.atomic_s,
     )
+
+
+_STORE_SHARE = 0.68
+"""Of an atomic's time, a store to the line that the one before it also had (`flag_if_larger` on an H100)."""
+
+
+def _slices(lines: float) -> float:
+    return min(float(max(lines / 4.0, 1.0) ** 1.35), 90.0)

@@ -366,7 +366,9 @@ def test_a_choice_without_its_middle_evaluates_its_first_operand_once() -> None:
         ("mul24((uint2)u, (uint2)u).x", "uint"),
     ],
 )
-def test_products_of_24_bits_have_the_type_of_the_overload_that_compilers_choose(call: str, type_: str) -> None:
+def test_products_of_24_bits_have_the_type_of_the_overload_that_compilers_choose(
+    call: str, type_: str
+) -> None:
     program = read(f"__kernel void k(__global float *o, int i, uint u) {{ o[0] = {call} / -2; }}")
     (store,) = [it for it in ir.walk(program.kernels[0].body) if isinstance(it, ir.Store)]
     assert f"/ {'4294967294:uint' if type_ == 'uint' else '-2:int'}" in dump(program.kernels[0]), store
