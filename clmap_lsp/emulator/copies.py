@@ -58,7 +58,7 @@ def _check_read(memory: Memory, origin: Target, source: Pointer, statement: Copy
     for offset, size in parts:
         at = memory.ctx.builder.add(source.offset, ir.Constant(I64, offset))
         part = Pointer(source.number, at, min(source.alignment, offset & -offset or source.alignment))
-        memory.before_read(origin, part, size, statement.load_site)
+        memory.before_read(origin, part, size, statement.load_site, part_of=(offset, statement.type.size))
 
 
 def _parts(kind: Type) -> list[tuple[int, int]]:

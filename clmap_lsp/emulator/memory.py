@@ -48,6 +48,14 @@ _KEEPS, _SET_ONLY = 8, 16
 """Flags of a read: it need not be set before; it is looked at for that alone."""
 
 
+_MOST_OF_OBJECT = 1 << 23
+
+
+def _part_flags(at: int, size: int) -> int:
+    """Return flags that say of what a read is a part; of very large objects nothing is said."""
+    return at << 8 | size << 32 if size < _MOST_OF_OBJECT else 0
+
+
 def check_size(kind: ir.Type, size: int) -> None:
     """Refuse code that would touch more bytes than are checked against the buffer: a fault of ours."""
     if bytes_of(kind) > size:
@@ -264,10 +272,12 @@ class Memory:
         atomic: bool = False,
         bits: int | None = None,
         used: Ranges | None = None,
+        part_of: tuple[int, int] = (0, 0),
     ) -> None:
         """Emit the race and initialisation checks of a read.
 
-        Of a bit-field only `bits` must be set, and of a vector the bytes that are `used`.
+        Of a bit-field only `bits` must be set, and of a vector the bytes that are `used`. Where it is
+        `part_of` an object that is copied, that is where in it, and the object's size.
         """
         if target.known is not None and target.known.variable.name in self.ctx.options.write_only:
             self.ctx.fault(FAULT_WRITE_ONLY, site, pointer.offset, number_value(pointer))
@@ -277,7 +287,8 @@ class Memory:
         elif bits:
             self._private_bits_read(target, pointer, size, site, bits)
         if used is None or (target.known is not None and is_quick(self.ctx, target.known, size)):
-            self._check("shadow_read", target, pointer, size, site, atomic, keeps=bits == 0)
+            flags = _KEEPS if bits == 0 else _part_flags(*part_of)
+            self._check("shadow_read", target, pointer, size, site, atomic, flags=flags)
             return
         self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, flags=_KEEPS)
         if self.ctx.options.uninitialised:
@@ -302,16 +313,20 @@ class Memory:
         value: ir.Value | None = None,
         address: ir.Value | None = None,
         *,
-        keeps: bool = False,
+        flags: int = 0,
     ) -> None:
         """Emit a check: in place where it most often comes to nothing, else as a call."""
 
         def call() -> None:
-            flags = _KEEPS if keeps else 0
             self._shadow(function, target, pointer, size, site, atomic, value, address, flags=flags)
 
         known = target.known
-        if known is None or keeps or not self._has_checks(known) or not is_quick(self.ctx, known, size):
+        if (
+            known is None
+            or flags == _KEEPS
+            or not self._has_checks(known)
+            or not is_quick(self.ctx, known, size)
+        ):
             call()
             return
         check = QuickCheck(self.ctx, known, target.shadow, pointer, site, call)

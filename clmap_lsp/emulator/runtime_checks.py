@@ -131,7 +131,8 @@ def shadow_read(
 
     Bit 0 of `flags` is local memory, bit 2 an image, bit 8 an atomic, bit 10 a copy by the whole group, bit
     11 what a store of a bit-field keeps and need not be written before, bit 12 a part that is looked at for
-    that alone; with bit 9 the buffer's number says which memory it is.
+    that alone; with bit 9 the buffer's number says which memory it is. Of a part of an object that is copied
+    the next 24 bits are where it is in it, the rest are the size of the object.
     """
     granule = granule_of(s, number)
     bytes_of_cell = cell_bytes(s, number)
@@ -150,7 +151,7 @@ def shadow_read(
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * bytes_of_cell)
         if s[UNINIT_ON] != 0 and unset == 0 and is_fresh(s, cell, number, is_local):
-            report_fresh(s, frame, shadow, offset, size_site, number, is_local)
+            report_fresh(s, frame, shadow, offset, size_site, flags, number, is_local)
             unset = 1
         if s[RACES_ON] != 0 and quiet == 0:
             found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
@@ -180,7 +181,14 @@ def is_fresh(s: Words, cell: Words, number: int, is_local: int) -> bool:
 
 
 def report_fresh(
-    s: Words, frame: Words, shadow: int, offset: int, size_site: int, number: int, is_local: int
+    s: Words,
+    frame: Words,
+    shadow: int,
+    offset: int,
+    size_site: int,
+    flags: int,
+    number: int,
+    is_local: int,
 ) -> None:
     """Report a read of granules that nobody wrote: by the first of them where others were written."""
     granule = granule_of(s, number)
@@ -188,6 +196,12 @@ def report_fresh(
     last = (offset + (size_site & ITEM_MASK) - 1) >> granule
     missing = ABSENT
     written = 0
+    object_size = flags >> 40
+    if object_size != 0:
+        start = offset - ((flags >> 16) & 0xFFFFFF)
+        for index in range(start >> granule, ((start + object_size - 1) >> granule) + 1):
+            if not is_fresh(s, words(shadow + index * cell_bytes(s, number)), number, is_local):
+                written = 1
     for index in range(first, last + 1):
         if not is_fresh(s, words(shadow + index * cell_bytes(s, number)), number, is_local):
             written = 1

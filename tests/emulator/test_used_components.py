@@ -59,6 +59,27 @@ def test_a_component_that_was_not_set_is_told(body: str, what: str) -> None:
     assert fault.detail.startswith(f"{what} was never written")
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            "__local S t[2]; t[0].a = 7; t[1] = t[0]; o[0] = t[1].a;",
+            "`t[0].v` of the object: not written yet",
+        ),
+        (
+            "__local S t[2]; t[0].c = 7; t[1] = t[0]; o[0] = t[1].c;",
+            "`t[0].a` of the object: not written yet",
+        ),
+        ("__local S t[2]; t[1].a = 7; t[1] = t[0];", "`t[0].a` was never written"),
+        ("__local S t[2]; S s; s.a = 7; t[1] = s; s = t[1]; o[0] = s.a;", ""),
+    ],
+)
+def test_objects_are_copied_with_members_that_were_not_set(body: str, told: str) -> None:
+    found = [it.detail for it in faults(body)]
+    assert found[:1] == ([told] if told else [])
+    assert all(it.endswith(": not written yet") for it in found) or told.endswith("never written")
+
+
 def test_races_are_those_of_the_whole_vector() -> None:
     """Compilers read and write vectors in memory as a whole, whatever is used of them."""
     source = """__kernel void k(__global int *o) {
