@@ -131,11 +131,12 @@ def main() -> None:
     )
     print("| what | CPU ms | over an empty Python |\n|---|---|---|")
     empty = command("-c", "pass")
-    simple = str(Path(__file__).parents[1] / "fixtures" / "matmul" / "simple.cl")
+    fixtures = Path(__file__).parents[1] / "fixtures"
     for name, arguments in {
         "empty Python": ("-c", "pass"),
         "`--version`": ("-m", "clmap_lsp", "--version"),
-        "check of one file, cold": ("-m", "clmap_lsp", "check", simple),
+        "check of one file, cold": ("-m", "clmap_lsp", "check", str(fixtures / "matmul" / "simple.cl")),
+        "where nothing is found": ("-m", "clmap_lsp", "check", str(fixtures / "stencil" / "five_point.cl")),
     }.items():
         taken = command(*arguments)
         print(f"| {name} | {taken * 1e3:.0f} | {taken / empty:.1f} |", flush=True)
