@@ -689,7 +689,8 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         if not sources and place is not None:
             sources, options = _from_program_field(project, plain, program_field(store, place), raised.path)
         for found in _definitions(project, plain, sources, raised):
-            yield _launch(project, raised, plain, found, sources, options)
+            if raised.n_given != 0 or found.takes(0):  # Else `pattern.search(text, start, end)`.
+                yield _launch(project, raised, plain, found, sources, options)
 
 
 def _from_program_field(project: HostProject, kernel: str, field: str, near: str) -> tuple[list[Text], Text]:

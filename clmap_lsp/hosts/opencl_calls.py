@@ -882,7 +882,8 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
     offset = interpreter.value(named[2]) if named[2] is not None else Null()
     if named[0] is not None and arguments:
         sizes = interpreter.value(named[0]), interpreter.value(named[1]) if named[1] is not None else Null()
-        launch(interpreter, call, kernel, None, sizes, arguments=arguments[1:], offset=offset)
+        given = arguments[1:] or None  # Named sizes are those of a launch, whatever is set before it.
+        launch(interpreter, call, kernel, None, sizes, arguments=given, offset=offset)
         return True
     if len(arguments) < 3:
         return False
