@@ -216,9 +216,10 @@ _SMALL_SIDES = (
         5,
     ),
     (re.compile(r"tile_?(?:size|width|height|w|h|dim)?$", re.IGNORECASE), 16),
+    (re.compile(r"^(?:n|num|number_?of)?_?(?:colou?r_?)?(?:channels|components)$", re.IGNORECASE), 4),
 )
-"""What people call the sides of filters and tiles, and what these often are: a loop as long as an image is
-wide says little in their place, and takes long."""
+"""What people call the sides of filters and tiles and the channels of images, and what these often are: a
+loop as long as an image is wide says little in their place, and takes long."""
 
 
 def _named_small(name: str) -> int:

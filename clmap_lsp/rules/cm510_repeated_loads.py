@@ -99,15 +99,15 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
 
 def _message(it: Repeat, device: DeviceModel) -> str:
+    from clmap_lsp.hierarchy.private_memory import DEFAULT_REGISTERS
     from clmap_lsp.hierarchy.properties import size_words
 
     access = it.access.access
     saved = it.sectors - it.sectors // it.turns
     words = -(-it.bytes // 4)
-    registers = device.limits.registers_per_work_item
-    if registers is None:
-        where = f"{words} words a work-item; how many registers {device.id} has for one is not known"
-    elif words < registers:
+    # What CM503 says of private arrays has to be said of this one, too.
+    registers = device.limits.registers_per_work_item or DEFAULT_REGISTERS
+    if words < registers:
         where = f"{words} words of the {registers} registers a work-item can have"
     else:
         where = (

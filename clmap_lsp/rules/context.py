@@ -150,7 +150,7 @@ def refused_of(program: Program, index: Index, *, is_standard_open: bool = False
     if program.guesses:  # What defines the text's names declares its functions, too.
         found = [it for it in found if it.issue.code != "declared-below"]
     if found and is_host(index.path):
-        found = [it for it in found if not _is_of_two_programs(it)]
+        found = [it for it in found if not _is_of_two_programs(it) and not _is_left_to_another(it)]
     if not is_standard_open:
         return found
     return [it for it in found if it.issue.code != "until-2.0" and not _meets_where_generic(it)]
@@ -159,6 +159,14 @@ def refused_of(program: Program, index: Index, *, is_standard_open: bool = False
 def _is_of_two_programs(it: PlacedIssue) -> bool:
     """Tell whether a kernel or a type of a host's strings is defined again: by another string's program."""
     return it.issue.code == "redefinition" and not it.issue.notes
+
+
+_INCOMPLETE = re.compile(r"incomplete type '(?:struct|union|enum) \w+'")
+
+
+def _is_left_to_another(it: PlacedIssue) -> bool:
+    """Tell whether a type has no members here: another string has, put before this one when it is built."""
+    return _INCOMPLETE.search(it.issue.message) is not None
 
 
 def _meets_where_generic(it: PlacedIssue) -> bool:

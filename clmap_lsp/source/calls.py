@@ -50,6 +50,7 @@ from clmap_lsp.source.places import read, write
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import (
     INT,
+    SCALARS,
     UINT,
     VOID,
     AddressSpace,
@@ -86,6 +87,9 @@ def _call(low: Lowering, node: Node) -> Value:
             return _opaque(low, name, low.sequence(arguments), outer, span)
         if name in low.unit.functions:
             return _program_call(low, name, low.sequence(arguments), span)
+        if name in SCALARS and len(arguments) == 1:  # `float(x)` of C++, an error that is told of.
+            value = low.value(arguments[0])
+            return value if isinstance(value, ObjectValue) else convert(value, SCALARS[name])
         return _builtin(low, name, arguments, outer, span)
     finally:
         low.expected = outer

@@ -7,6 +7,7 @@ from launch_helpers import read, resolved
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.launch import ScalarArgument
 
 DOTS = """__kernel void dots(__global const float *a, __global const float *b, __local float *part,
                    __global float *sums, int n) {
@@ -103,3 +104,15 @@ def test_rows_are_as_long_as_a_guard_lets_ids_go_along_them() -> None:
     }"""
     launch = resolved(rows)
     assert launch.scalar("pitch") == launch.global_size[0] == 25 * (launch.scalar("batch") or 0)
+
+
+def test_an_image_has_few_channels() -> None:
+    launch = resolved("""
+        __kernel void k(__global const float *in, __global float *out, uint width, uint numChannels) {
+            uint x = get_global_id(0), y = get_global_id(1);
+            for (int c = 0; c < 3; c++)
+                out[(y * width + x) * numChannels + c] = in[(y * width + x) * numChannels + c];
+        }""")
+    channels = launch.arguments["numChannels"]
+    assert isinstance(channels, ScalarArgument)
+    assert channels.values == (4,)

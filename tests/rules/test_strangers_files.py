@@ -128,3 +128,57 @@ def test_what_a_host_puts_before_a_text_may_declare_its_functions(tmp_path: Path
     assert "CM011" not in {code for code, *_ in found(part)}
     part.write_text("#define FACTOR 3\n" + text + below)
     assert found(part) == [("CM011", 2, "error")]
+
+
+POOL = """\
+const char *pool = R"(
+struct Pool { __global uchar *memory; uint size; };
+)";
+const char *text = R"(
+__kernel void fill(__global uchar *memory, uint size)
+{
+    struct Pool pool;
+    make(&pool, memory, size);
+    memory[get_global_id(0)] = 0;
+}
+)";
+"""
+
+
+def test_what_another_string_of_the_host_defines_is_no_error(tmp_path: Path) -> None:
+    """Which strings a program is made of says the host, where it can be followed."""
+    path = tmp_path / "pool_tests.cpp"
+    path.write_text(POOL[POOL.index("const char *text") :])
+    assert found(path) == []
+    (tmp_path / "pool.cl").write_text("__kernel void f(__global int *a) { struct Pool p; a[0] = 1; }\n")
+    assert [it[0] for it in found(tmp_path / "pool.cl")] == ["CM011"]
+
+
+def test_a_cast_of_cpp_is_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "__kernel void k(__global float4 *o, read_only image2d_t v) {\n"
+        "    float w = 2, h = 3;\n"
+        "    o[0] = (float4)(1.0f / float(get_image_width(v)) / w, 1.0f / float(get_image_dim(v).y), h, 0);\n"
+        "}\n"
+    )
+    assert found(path) == [("CM001", 3, "error")]
+
+
+def test_a_copy_that_registers_do_not_hold_is_said_to_lie_in_memory(tmp_path: Path) -> None:
+    """As CM503 says of it once it is written, on a device whose registers nobody counted, too."""
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "// clmap: global=1000 local=40 n=1000\n"
+        "__kernel void mm(__global const float *a, __global const float *b, __global float *c, int n) {\n"
+        "    int i = get_global_id(0);\n"
+        "    for (int j = 0; j < n; j++) {\n"
+        "        float sum = 0;\n"
+        "        for (int k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];\n"
+        "        c[i * n + j] = sum;\n"
+        "    }\n"
+        "}\n"
+    )
+    report = check_file(CheckJob(str(path), Settings(), Selection.of()))
+    (said,) = [it.message for it in report.findings if it.code == "CM510"]
+    assert "1000 words, more than the 255 registers a work-item can have" in said
