@@ -15,11 +15,7 @@ from clmap_lsp.index.cursor import (
     FileScope,
     SyntaxFaultError,
 )
-from clmap_lsp.index.declarations import (
-    Declarator,
-    Specifiers,
-    is_void,
-)
+from clmap_lsp.index.declarators import Declarator, Specifiers, is_void
 from clmap_lsp.index.declared import for_kernels_alone, functions_conflict, kernel_parameter_fault
 from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.pieces import Unit, all_pieces
