@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,12 +107,29 @@ def _entry(it: HostLaunch) -> tuple[str, ...]:
 
 
 def _shape(launch: HostLaunch) -> str:
-    whole = " x ".join(map(_shown, launch.global_size))
+    whole = _sides(launch.global_size)
     if launch.offset:
-        whole += f" from {' x '.join(map(_shown, launch.offset))}"
+        whole += f" from {_sides(launch.offset)}"
     if all(it is None for it in launch.local_size):
         return f"{whole}, groups left to the driver (NULL)"
-    return f"{whole} in groups of {' x '.join(_shown(it) if it else 'NULL' for it in launch.local_size)}"
+    return f"{whole} in groups of {_sides(launch.local_size)}"
+
+
+def _sides(sizes: Sequence[HostValue | None]) -> str:
+    """Return sizes side by side; of several, what is put together stands in brackets."""
+    shown = [(it, _shown(it) if it else "NULL") for it in sizes]
+    if len(shown) == 1:
+        return shown[0][1]
+    return " x ".join(
+        _bracketed(it, text) if it and _OPERATOR.search(it.text) else text for it, text in shown
+    )
+
+
+_OPERATOR = re.compile(r"\s[-+*/%<>=&|^?]+\s")
+
+
+def _bracketed(value: HostValue, shown: str) -> str:
+    return f"({value.text}){shown.removeprefix(value.text)}"
 
 
 def _shown(value: HostValue) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
@@ -10,7 +10,7 @@ from clmap_lsp.hosts.qt_calls import QT_CALLS
 from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.template_calls import named_given
-from clmap_lsp.hosts.tree import SLICE, AddressOf, Binary, Call, Expr, Index, Member, Name, Num
+from clmap_lsp.hosts.tree import SLICE, SLICES, AddressOf, Binary, Call, Expr, Index, Items, Member, Name, Num
 from clmap_lsp.hosts.values import (
     PURE_FUNCTIONS,
     Alternatives,
@@ -393,20 +393,54 @@ def _tuple(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
 
 
 def _sliced(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`shape[:2]`, `shape[::-1]`."""
-    if len(values) != 1 or not isinstance(values[0], Sizes):
+    """`shape[:2]`, `shape[::-1]`, `array[1:]`."""
+    if len(values) == 1 and isinstance(values[0], ArrayValue):
+        return _part_of_array(interpreter, call, values[0], (call,))
+    part = _bounds(interpreter, call)
+    if len(values) != 1 or not isinstance(values[0], Sizes) or part is None:
         return RunTime(call.text)
-    parts = [interpreter.value(call.keywords[it]) if it in call.keywords else None for it in _OF_SLICES]
-    numbers = [it.whole if isinstance(it, Number) else None for it in parts]
-    if (
-        any(one is None and two is not None for one, two in zip(numbers, parts, strict=True))
-        or numbers[2] == 0
-    ):
-        return RunTime(call.text)
-    return Sizes(values[0].items[slice(*numbers)])
+    return Sizes(values[0].items[part])
 
 
 _OF_SLICES = ("start", "stop", "step")
+
+
+def _bounds(interpreter: Interpreter, call: Call) -> slice | None:
+    """Return what a slice takes; None where that depends on the run."""
+    parts = [interpreter.value(call.keywords[it]) if it in call.keywords else None for it in _OF_SLICES]
+    numbers = [it.whole if isinstance(it, Number) else None for it in parts]
+    is_open = any(one is None and two is not None for one, two in zip(numbers, parts, strict=True))
+    return None if is_open or numbers[2] == 0 else slice(*numbers)
+
+
+def _sliced_by_sides(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`array[:, 0]`, `array[1:, :-1]`."""
+    if not values or not isinstance(values[0], ArrayValue):
+        return RunTime(call.text)
+    return _part_of_array(interpreter, call, values[0], call.arguments[1:])
+
+
+def _part_of_array(interpreter: Interpreter, call: Call, array: ArrayValue, parts: Sequence[Expr]) -> Value:
+    """Return what slices leave of an array's sides; an index takes a side away."""
+    if not isinstance(array.shape, Sizes) or len(parts) > len(array.shape.items):
+        return ArrayValue(RunTime(call.text), array.item_bytes)
+    left: list[Value] = []
+    for part, side in zip(parts, array.shape.items, strict=False):
+        if isinstance(part, Call) and part.function in (Name(SLICE), Name(SLICES)):
+            left.append(_side_left(interpreter, part, side))
+        elif not isinstance(interpreter.value(part), Number):
+            return ArrayValue(RunTime(call.text), array.item_bytes)  # `None` adds a side, a mask takes some.
+    return ArrayValue(Sizes((*left, *array.shape.items[len(parts) :])), array.item_bytes)
+
+
+def _side_left(interpreter: Interpreter, part: Call, side: Value) -> Value:
+    taken = _bounds(interpreter, part)
+    if taken == slice(None):
+        return side
+    length = side.whole if isinstance(side, Number) else None
+    if taken is None or length is None:
+        return RunTime(f"len({part.text})")
+    return Number(len(range(length)[taken]))
 
 
 def _zip(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
@@ -521,6 +555,38 @@ def _reshaped(_interpreter: Interpreter, call: Call, values: list[Value]) -> Val
     return ArrayValue(Sizes(sides), values[0].item_bytes)
 
 
+def _resized(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`image.resize((w, h))` of Python's imaging library, whose size is its width and height."""
+    sides = values[1] if len(values) > 1 else None
+    if not interpreter.path.endswith(".py") or isinstance(values[0], ArrayValue):
+        return None
+    return _image(interpreter, call, sides)
+
+
+def _new_image(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`Image.new("RGBA", (w, h))`."""
+    is_image = interpreter.path.endswith(".py") and len(values) > 2 and isinstance(values[1], Text)
+    return _image(interpreter, call, values[2]) if is_image else None
+
+
+def _image(interpreter: Interpreter, call: Call, sides: Value | None) -> Value | None:
+    if not isinstance(sides, Sizes) or len(sides.items) != _SIDES_OF_IMAGE or interpreter.store is None:
+        return None
+    place = interpreter.fresh("image", call)
+    interpreter.store[f"{place}.size"] = sides
+    interpreter.store[f"{place}.width"], interpreter.store[f"{place}.height"] = sides.items
+    return Pointer(place)
+
+
+def _converted_image(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`image.convert("RGBA")`: as large."""
+    held = values[0]
+    return held if isinstance(held, Pointer) and held.place.startswith("image") else None
+
+
+_SIDES_OF_IMAGE = 2
+
+
 def _flat(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     total = _count(interpreter, call, values)
     if total is None or not isinstance(values[0], ArrayValue):
@@ -546,10 +612,30 @@ def _array_like(_interpreter: Interpreter, _call: Call, values: list[Value]) -> 
     return next((it for it in values[1:] if isinstance(it, ArrayValue)), None)
 
 
-def _of_items(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`np.array([…])`."""
+def _counted(interpreter: Interpreter, items: Expr) -> Value | None:
+    """Return how many items `range(n)`, `list(range(n))` and `[0] * n` have."""
+    match items:
+        case Call(function=Name("list" | "tuple"), arguments=(inner,)):
+            return _counted(interpreter, inner)
+        case Call(function=Name("range" | "xrange"), arguments=arguments) if arguments:
+            bounds = [interpreter.value(it) for it in arguments]
+            numbers = [it.whole for it in bounds if isinstance(it, Number)]
+            known = [it for it in numbers if it is not None]
+            if len(known) == len(bounds) <= 3 and known[2:] != [0]:
+                return Number(len(range(*known)))
+            return bounds[0] if len(bounds) == 1 and isinstance(bounds[0], RunTime) else None
+        case Binary("*", Items(listed), times):
+            return binary("*", Number(len(listed)), interpreter.value(times))
+    return None
+
+
+def _of_items(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`np.array([…])`, `np.array(range(n))`."""
     if len(values) < 2:
         return None
+    count = _counted(interpreter, call.arguments[0]) if call.arguments else None
+    if count is not None:
+        return ArrayValue(Sizes((count,)), _item_bytes(call, []))
     if isinstance(values[1], Sizes):
         items = values[1].items
         inner = items[0].items if items and isinstance(items[0], Sizes) else None
@@ -732,6 +818,7 @@ LIBRARY: dict[str, CallHandler] = {
     "tuple": _tuple,
     "list": _tuple,
     SLICE: _sliced,
+    SLICES: _sliced_by_sides,
     "zip": _zip,
     "enumerate": _enumerated,
     "dict": _dictionary,
@@ -752,6 +839,9 @@ LIBRARY: dict[str, CallHandler] = {
     **{f".{name}()": _drawn for name in ("randint", "integers", "uniform", "normal", "choice")},
     ".standard_normal()": _array,
     ".reshape()": _reshaped,
+    ".resize()": _resized,
+    ".new()": _new_image,
+    ".convert()": _converted_image,
     ".ravel()": _flat,
     ".flatten()": _flat,
     **{f".{name}()": _array_like for name in ("zeros_like", "empty_like", "ones_like", "to_device")},

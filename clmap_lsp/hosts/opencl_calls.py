@@ -506,7 +506,9 @@ def _enqueue_method(interpreter: Interpreter, call: Call, values: list[Value]) -
 
 
 def _enqueue_task_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`queue.enqueueTask(kernel)`."""
+    """`queue.enqueueTask(kernel)`; `cl.enqueue_task(queue, kernel)` of Python."""
+    if interpreter.path.endswith(".py"):
+        return _enqueue_task(interpreter, call, values[1:])
     as_function = replace(call, arguments=(call.function, *call.arguments))
     return _enqueue_task(interpreter, as_function, values)
 
@@ -888,6 +890,10 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
     if len(arguments) < 3:
         return False
     whole, local = arguments[1], arguments[2]
+    if is_handle(local, "b"):  # In early versions of pyopencl the groups had a name only.
+        named_local = interpreter.value(named[1]) if named[1] is not None else Null()
+        launch(interpreter, call, kernel, None, (whole, named_local), arguments=arguments[2:], offset=offset)
+        return True
     if "g_times_l" in call.keywords:  # The first size is counted in groups then.
         whole = RunTime(f"{text_of(whole)} groups")
     launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:], offset=offset)
@@ -1049,6 +1055,7 @@ OPENCL: dict[str, CallHandler] = {
     "clEnqueueTask": _enqueue_task,
     ".enqueueTask()": _enqueue_task_method,
     ".enqueue_task()": _enqueue_task_method,
+    "enqueue_task": _enqueue_task,
     "create_with_source": _new_program,
     "build_with_source": _built_program,
     "new program": _new_program,

@@ -192,6 +192,8 @@ class HostProject:
         self._know_no_runs()
         self._operators: dict[str, list[Function]] = {}
         """By the name of a variable or field: `operator()` of its class."""
+        self._aliases: dict[str, dict[str, list[str]]] = {}
+        """By file of Python: names of its own for functions, and what these are."""
         self._effects: dict[tuple[str, int], Writes] = {}
         self._reached: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._neighbours: dict[tuple[str, bool], list[str]] = {}
@@ -256,6 +258,7 @@ class HostProject:
             self._expansions,
             self._completed,
             self._operators,
+            self._aliases,
             self._effects,
             self._reached,
             self._given,
@@ -772,6 +775,12 @@ class HostProject:
     def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
         """Return the functions that a name in a function may mean, whatever it is called on."""
         found = self.functions(name, function.path) or self._operators.get(name, [])
+        if not found and _is_python(function.path):
+            found = [
+                it
+                for other in self._other_names(function.path).get(name, ())
+                for it in self.functions(other, function.path)
+            ]
         methods = [it for it in (function, *found[:1]) if it.owner and not _is_python(it.path)]
         declaring = {cls for it in methods for cls in self._declaring(it.owner, name, it.path)}
         if not declaring and (name != function.name or not function.owner):
@@ -783,6 +792,19 @@ class HostProject:
             return named
         overriding = [it for it in named if declaring & set(self.with_bases(it.owner, it.path))]
         return [*found, *(it for it in overriding if it not in found)]
+
+    def _other_names(self, path: str) -> Mapping[str, list[str]]:
+        """Return what a module of Python calls by names of its own, as in `solve = solve_on_device`."""
+        from clmap_lsp.hosts.tree import Assign, Evaluate, Name
+
+        if path not in self._aliases:
+            file = self.file(path)
+            known = self._aliases[path] = {}
+            for it in file.module.globals if file is not None else ():
+                match it:
+                    case Evaluate(value=Assign(target=Name(alias), op="", value=Name(name))):
+                        known.setdefault(alias, []).append(name)
+        return self._aliases[path]
 
     def _declaring(self, owner: str, name: str, near: str) -> Iterator[str]:
         """Yield the classes of C++, one and its bases, that say that a method is virtual."""

@@ -12,6 +12,7 @@ from tree_sitter import Language, Node, Parser
 from clmap_lsp.hosts.syntax import MAX_BRANCHES, OF_STATEMENT, TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     SLICE,
+    SLICES,
     Assign,
     Binary,
     Block,
@@ -42,6 +43,7 @@ from clmap_lsp.hosts.tree import (
     Return,
     Stmt,
     Str,
+    Try,
     Unary,
     Yield,
 )
@@ -200,10 +202,9 @@ class _Reader(TreeReader):
         for name in _imported_names(body):  # Another value than that which is set where it is missing.
             if any(_assigns(it, name) for it in node.named_children if it.type == "except_clause"):
                 yield Evaluate(Assign(Name(name), "", Opaque(name)), node.start_point.row + 1)
-        yield from self.block(body)
+        caught = [it for it in node.named_children if it.type in ("except_clause", "except_group_clause")]
+        yield Try(self.block(body), tuple(self.block(it.named_children[-1]) for it in caught))
         for child in node.named_children:
-            if child.type in ("except_clause", "except_group_clause"):
-                yield If(Opaque("caught"), self.block(child.named_children[-1]), ())
             if child.type in ("else_clause", "finally_clause"):
                 inner = child.child_by_field_name("body") or child.named_children[-1]
                 yield from self.block(inner)
@@ -352,7 +353,10 @@ class _Reader(TreeReader):
         if len(indices) == 1 and indices[0].type == "slice":
             return self._slice(node, base, indices[0])
         if len(indices) != 1:
-            return Opaque(short_text(node), (base,))
+            parts = tuple(
+                self._slice(node, Num(0), it) if it.type == "slice" else self.expression(it) for it in indices
+            )
+            return Call(Name(SLICES), (base, *parts), {}, (), node.start_point.row + 1, short_text(node))
         return Index(base, self.expression(indices[0]))
 
     def _slice(self, node: Node, base: Expr, given: Node) -> Expr:

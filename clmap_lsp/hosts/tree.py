@@ -178,6 +178,8 @@ class Lambda:
 
 SLICE = "slice of"
 """What is called for `values[start:stop:step]` of Python: no name that a program may have."""
+SLICES = "slices of"
+"""What is called for `values[start:stop, index]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +332,14 @@ class Raise:
 
 
 @dataclass(frozen=True, slots=True)
+class Try:
+    """Statements of Python, and what is done instead of the rest of them where one raises something."""
+
+    body: Block
+    handlers: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """A block with variables of its own."""
 
@@ -354,7 +364,19 @@ class Decorate:
 
 
 Stmt = (
-    Declare | Initialise | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope | Define | Decorate
+    Declare
+    | Initialise
+    | Evaluate
+    | If
+    | Loop
+    | Switch
+    | Return
+    | Jump
+    | Raise
+    | Try
+    | Scope
+    | Define
+    | Decorate
 )
 Block = tuple[Stmt, ...]
 

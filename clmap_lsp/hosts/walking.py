@@ -34,6 +34,7 @@ from clmap_lsp.hosts.tree import (
     New,
     Scope,
     Switch,
+    Try,
 )
 
 T = TypeVar("T")
@@ -317,6 +318,8 @@ def weight(block: Block, limit: int) -> int:
                 rest += (*start, *body, *step)
             case Scope(body):
                 rest += body
+            case Try(body, handlers):
+                rest += (*body, *(it for handler in handlers for it in handler))
             case Switch(cases=cases):
                 rest += (it for _, inner in cases for it in inner)
     return count

@@ -464,6 +464,12 @@ class Interpreter(Flow):
                         return method, own
                 of_namespace = self._of_namespace(callee)
                 functions = of_namespace or self.project.functions(name, self.path, "")
+                if (
+                    not functions
+                    and self.path.endswith(".py")
+                    and isinstance(it := self.named(name), Routine)
+                ):
+                    return self._held(it, values)  # Another name of it: `solve = solve_on_device`.
                 return self.overload(self._specialised(functions, call.template), values), None
             case Member(_, name):
                 if isinstance(owner, Pointer):

@@ -445,6 +445,9 @@ class Expressions(Objects):
             held = self.store.get(kept) if kept is not None and self.store is not None else None
             if is_handle(held) and held is not None:
                 return held
+            rows = value.shape.items[1:] if isinstance(value.shape, Sizes) else ()
+            if rows and isinstance(at, Number) and self.path.endswith(".py"):
+                return ArrayValue(Sizes(rows), value.item_bytes)
             return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
         if (
             isinstance(value, Sizes)
@@ -463,6 +466,8 @@ class Expressions(Objects):
         if place is None:
             return RunTime(f"{text_of(value)}[{text_of(at)}]")
         found = self.read(place)
+        if isinstance(value, RunTime) and found == value and self.path.endswith(".py"):
+            return RunTime(f"{value.text}[{text_of(at)}]", device=value.device)  # The first is not the whole.
         if isinstance(found, RunTime) and found.text == name_of(place).lstrip(".") and "[*]" in found.text:
             found = replace(found, text=found.text.replace("[*]", f"[{text_of(at)}]"))
         if isinstance(value, RunTime) and found == RunTime(name_of(place).lstrip(".")):

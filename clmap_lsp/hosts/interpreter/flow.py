@@ -28,11 +28,13 @@ from clmap_lsp.hosts.tree import (
     Member,
     Name,
     Num,
+    Opaque,
     Raise,
     Return,
     Scope,
     Stmt,
     Switch,
+    Try,
     Unary,
 )
 from clmap_lsp.hosts.values import (
@@ -136,7 +138,11 @@ class Flow(Expressions):
                     (state.breaks if leaves else state.continues).append(self.store)
                 self.store = None
             case Raise():
+                if self.caught and self.store is not None:
+                    self.caught[-1].append(self.store)
                 self.store = None
+            case Try(body, handlers):
+                self._try(body, handlers)
             case Scope(body):
                 self.scoped(body)
             case Define(row, defaults):
@@ -152,6 +158,29 @@ class Flow(Expressions):
             self.assign(Name(name), made)
         elif isinstance(held, Routine) and (closure := self.lambdas.get(held.identity)) is not None:
             self.distorted.add((closure.function.path, closure.function.row))
+
+    def _try(self, body: Block, handlers: tuple[Block, ...]) -> None:
+        """Run statements, then what catches exceptions: after all of them, and where the program raises one.
+
+        The program's own exceptions leave undone what stands behind them; what libraries raise is rare.
+        """
+        self.caught.append([])
+        try:
+            self.block(body)
+        finally:
+            raised = self.caught.pop()
+        for handler in handlers:
+            self.statement(If(Opaque("caught"), handler, ()))
+        if not raised or not handlers:
+            return
+        after, self.store = self.store, None
+        for it in raised:
+            self.store = self.joined(self.store, it, None)
+        first, *others = handlers
+        for handler in reversed(others):
+            first = (If(Opaque("caught"), first, handler),)
+        self.block(first)
+        self.store = self.joined(after, self.store, 0)
 
     def _if(self, statement: If) -> None:
         self._read_from_stream(statement.condition)
@@ -184,7 +213,7 @@ class Flow(Expressions):
                 quiet = all(of_file.is_quiet(it, in_switch=True) for _, it in statement.cases)
             goes_on = any(map(may_go_on, ways)) if isinstance(statement, If) else all(map(may_go_on, ways))
             known = of_file.chosen[id(statement)] = statement, quiet and goes_on
-        return known[1]
+        return known[1] and not (self.caught and any(isinstance(it, Raise) for it in nodes(statement)))
 
     def _quiet_here(self) -> Quiet:
         path = self.path
@@ -358,7 +387,8 @@ class Flow(Expressions):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.
             items = None
         most = MAX_UNROLLED if _makes_kernels(loop) else MOST_TURNS
-        if items is not None and len(items) <= most and any(map(_is_thing, items)):
+        is_short = items is not None and len(items) <= most and not self._is_search(loop)
+        if items is not None and is_short and any(map(_is_thing, items)):
             for turn, item in enumerate(items):
                 self.assign(each, item)
                 if not self._turn(loop.body, turn):
@@ -366,6 +396,11 @@ class Flow(Expressions):
             return
         self._open(each, over)
         self._widened(loop, skipped=False, never=True)
+
+    def _is_search(self, loop: Loop) -> bool:
+        """Tell a loop in others that tries what may be refused: any of very many turns may be the last."""
+        kinds = {type(it) for it in nodes(loop.body)}
+        return Try in kinds and (Loop in kinds or self.loop_depth > 0 or bool(self.turns))
 
     def _open(self, target: Expr, _over: Value) -> None:
         match target:
@@ -481,6 +516,10 @@ def _assigned(block: Block) -> Iterator[str]:
                 yield from _assigned((*start, *body, *step))
             case Scope(body):
                 yield from _assigned(body)
+            case Try(body, handlers):
+                yield from _assigned(body)
+                for handler in handlers:
+                    yield from _assigned(handler)
 
 
 def _makes_kernels(loop: Loop) -> bool:

@@ -7,9 +7,22 @@ from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.state import COUNTED_FROM, MAX_MACRO_DEPTH, Frame, State, opened_as
 from clmap_lsp.hosts.store import join_values
-from clmap_lsp.hosts.tree import Call, Cast, Dereference, Expr, Function, Index, Items, Member, Name
+from clmap_lsp.hosts.tree import (
+    SLICE,
+    SLICES,
+    Call,
+    Cast,
+    Dereference,
+    Expr,
+    Function,
+    Index,
+    Items,
+    Member,
+    Name,
+)
 from clmap_lsp.hosts.values import (
     Alternatives,
+    ArrayValue,
     Null,
     Number,
     Pointer,
@@ -316,6 +329,9 @@ class Names(State):
                 text = f"{text_of(value)}[{index}]"
                 self.assign(item, known if known is not None else RunTime(text))
             return
+        if isinstance(target, Call) and target.function in (Name(SLICE), Name(SLICES)):
+            self._assign_slice(target.arguments[0])
+            return
         if isinstance(target, Call):
             for it in target.arguments:  # `std::tie(one, two) = …`
                 self.assign(it, RunTime(text_of(value)))
@@ -343,6 +359,14 @@ class Names(State):
                 self._escaped(value)
             self.put(place, value)
             self._written_over(place)
+
+    def _assign_slice(self, whole: Expr) -> None:
+        """Open what a part of was written to; an array keeps its shape."""
+        held = self.value(whole)
+        if isinstance(held, Sizes):
+            self.replace_list(held, RunTime(text_of(held)))
+        elif not isinstance(held, ArrayValue):
+            self.assign(whole, RunTime(text_of(held)))
 
     def _written_over(self, place: str) -> None:
         """Open the other members of a union that one was written to."""

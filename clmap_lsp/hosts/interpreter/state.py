@@ -190,7 +190,9 @@ class State(ABC):
         self._know_no_functions()
 
     def _know_no_functions(self) -> None:
-        """Make room for functions that are values."""
+        """Make room for functions that are values, and for exceptions."""
+        self.caught: list[list[Store]] = []
+        """Of each `try` that is being run, what held where something was raised in it."""
         self.lambdas: dict[int, Closure] = {}
         self.generators: dict[int, Frame] = {}
         """By identity: calls of generators that run when they are gone through."""
