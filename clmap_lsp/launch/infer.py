@@ -162,9 +162,8 @@ def _local_size(kernel: ir.Kernel, clues: Clues, n: int, draft: Draft) -> tuple[
     for d in range(n):
         if _product(size) > _MAX_GROUP:  # A tile with a halo is wider than its group.
             size[d] = 1 << size[d].bit_length() - 1
-    for d in range(n):
-        while size[d] > 1 and _product(size) > _MAX_GROUP:
-            size[d] //= 2
+    while _product(size) > _MAX_GROUP:  # Square tiles have square groups.
+        size[size.index(max(size))] //= 2
     for d in range(n):
         while d not in implied and draft.size_of(d) % size[d]:
             size[d] //= 2
@@ -533,6 +532,11 @@ def _narrower(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if it > 1
     )
     yield tuple(max(it // 2, 1) for it in powers)
+    if sum(it > 1 for it in powers) > 1:  # Tiles with several elements of each work-item: 64 x 64 of 16 x 16.
+        yield from (tuple(max(it // part, 1) for it in powers) for part in _PARTS_OF_TILES)
+
+
+_PARTS_OF_TILES = (4, 8)
 
 
 def _keep_inside_arrays(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:

@@ -137,6 +137,9 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     once = {name: value // TURNS for name, value in guessed.items() if name in shared and value % TURNS == 0}
     if once:
         yield _with(kernel, launch, {name: guessed[name] for name in once}, once)
+    none = {name: 0 for name in _subtracted(kernel) if guessed.get(name)}
+    if none:
+        yield _with(kernel, launch, {name: guessed[name] for name in none}, none)
     forms = [form.atoms() for form in clues.bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
     others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}
@@ -144,6 +147,20 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     others |= {name: value * _NOT_ONE for name, value in guessed.items() if value == counted.get(name, 1)}
     if others:
         yield _with(kernel, launch, {name: guessed[name] for name in others}, others)
+
+
+def _subtracted(kernel: ir.Kernel) -> Iterator[str]:
+    """Yield the parameters that are only taken away from something, as a border is: there may be none."""
+    parameters, only = frozenset(kernel.parameters), dict[ir.Variable, bool]()
+    for expression in ir.all_expressions(kernel.body):
+        if isinstance(expression, ir.Convert):
+            continue
+        for at, operand in enumerate(ir.operands(expression)):
+            variable = ir.variable_of(operand)
+            if variable in parameters and variable is not None:
+                is_away = isinstance(expression, ir.Binary) and expression.op is ir.BinaryOp.SUB and at == 1
+                only[variable] = only.get(variable, True) and is_away
+    yield from (it.name for it, is_only in only.items() if is_only)
 
 
 def _guessed(kernel: ir.Kernel, launch: Launch) -> Iterator[tuple[str, int]]:
