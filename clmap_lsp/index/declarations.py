@@ -203,11 +203,15 @@ class DeclarationParser(DeclaratorParser):
         is_constant = space_of(type_) is AddressSpace.CONSTANT and not self.is_cpp
         is_number = isinstance(base_of(type_), ScalarType | VectorType) and not self.is_cpp
         is_kept = is_constant or (is_number and (symbol.storage == "static" or not self.scopes))
+        is_block = (
+            isinstance(found, Value) and isinstance(found.type.base, Pointer) and found.type.base.is_block
+        )
         if (
             is_kept
             and isinstance(found, Value)
             and found.constant is None
             and (is_number or not found.is_pointed)
+            and not is_block  # What it reads, it reads when it is called.
         ):
             self._check_constant(found, self.reads[mark:])
         if isinstance(found, Value) and (is_kept or (not self.scopes and not self.is_cpp)):

@@ -339,9 +339,14 @@ def _opens_body(texts: list[str], start: int, at: int) -> bool:
                 break
             opening -= 1
         if texts[opening - 1] not in ("__attribute__", "__attribute"):
-            return opening > start
+            return opening > start and not _holds_block(texts[start:opening])
         before = opening - 2
     return texts[before] == ")"
+
+
+def _holds_block(head: list[str]) -> bool:
+    """Tell `constant Sum add = ^int(int a)` from the head of a function."""
+    return "^" in head and "=" in head
 
 
 # ------------------------------------------------------------------------------------------------ macros

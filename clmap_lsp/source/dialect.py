@@ -19,7 +19,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import span_of_token
-from clmap_lsp.source.vocabulary import STATEMENT_KEYWORDS
+from clmap_lsp.source.vocabulary import QUALIFIERS, STATEMENT_KEYWORDS
 
 AUTO_TYPE = "__auto_type"
 """The type that a declaration takes from its value."""
@@ -365,6 +365,18 @@ def _may_have_blocks(texts: list[str]) -> bool:
     return False
 
 
+_LONGEST_TYPE = 8
+
+
+def _behind_type(tokens: list[Token], at: int) -> int:
+    """Return where the parameters of a block start, behind the type that it may say it returns."""
+    for index in range(at, at + _LONGEST_TYPE):
+        text = _text(tokens, index)
+        if text != "*" and not _is_name(text):
+            return index
+    return at
+
+
 def _without_blocks(tokens: list[Token]) -> list[Token]:
     """Put one word in the place of each block, and make block variables pointers to functions."""
     closing = _brackets(tokens)
@@ -373,14 +385,17 @@ def _without_blocks(tokens: list[Token]) -> list[Token]:
     while at < len(tokens):
         token = tokens[at]
         if token.text == "^":
-            body = at + 1
+            body = _behind_type(tokens, at + 1)
             if _text(tokens, body) == "(":
                 body = closing.get(body, -2) + 1
             if _text(tokens, body) == "{" and body in closing:
                 out.append(token._replace(text=BLOCK))
                 at = closing[body] + 1
                 continue
-            if out and out[-1].text == "(" and _text(tokens, at + 2) in (")", "["):
+            name = at + 1
+            while _text(tokens, name) in QUALIFIERS:
+                name += 1
+            if out and out[-1].text == "(" and _text(tokens, name + 1) in (")", "["):
                 token = token._replace(text="*")
         out.append(token)
         at += 1
