@@ -128,6 +128,8 @@ class _Arguments:
         match node:
             case Name(name, "") if name in self.named and name != self.rest_name:
                 return self.named[name]
+            case Name(name, "") if self.rest_name and name in (self.rest_name, _REST) and len(self.rest) == 1:
+                return self.rest[0]  # As a value of its own: `err = __VA_ARGS__;`.
             case Member(base, name) if isinstance(self.named.get(name), Name):
                 return Member(self.put_in(base), self.named[name].name)  # type: ignore[union-attr]
             case Call():

@@ -73,8 +73,9 @@ _READIES = re.compile(
 """Names of methods that make an object ready; its constructor is none of them."""
 _MAX_MAKERS = 4
 """Functions that are run for the objects of a class that they make."""
-_MAX_AS_NEAR = 3
+_MAX_AS_NEAR, _MAX_VERSIONS = 3, 8
 """Files of which any may be meant; where every kernel has the same name, no file is."""
+_NUMBER = re.compile(r"\d+")
 _FAR = 4
 """Folders between host code and the file of a kernel that it names but does not say the file of."""
 
@@ -854,7 +855,8 @@ def _nearest_defined(
     if raised.entry and len(as_near) > 1:  # Programs beside each other that share what launches.
         least = min(distance(it, raised.entry) for it in as_near)
         as_near = [it for it in as_near if distance(it, raised.entry) == least]
-    if len(as_near) > _MAX_AS_NEAR:
+    are_versions = len({_NUMBER.sub("", it) for it in as_near}) == 1  # `lu_v1.cl` beside `lu_v2.cl`
+    if len(as_near) > (_MAX_VERSIONS if are_versions else _MAX_AS_NEAR):
         return [_Defined(None, 0)]
     return [_Defined(it, 0, known[it].kernel) for it in sorted(as_near)]
 

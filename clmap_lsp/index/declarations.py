@@ -214,7 +214,7 @@ class DeclarationParser(DeclaratorParser):
             and not is_block  # What it reads, it reads when it is called.
         ):
             self._check_constant(found, self.reads[mark:])
-        if isinstance(found, Value) and (is_kept or (not self.scopes and not self.is_cpp)):
+        if isinstance(found, Value) and not is_block and (is_kept or (not self.scopes and not self.is_cpp)):
             self._check_no_call(found, first_call)
         self.piece.flow.append((symbol, (*self.reads[mark:], *self.controls)))
         base = base_of(type_)

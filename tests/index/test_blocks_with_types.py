@@ -38,11 +38,12 @@ def test_a_block_may_say_what_it_returns(text: str) -> None:
 
 OUTSIDE = """\
 int __constant factor = 7;
+int less(int a) { return a - 1; }
 typedef int (^Sum)(float, int);
 constant Sum add = ^(float a, int b) { return (int)(a + b); };
 int (^__constant times)(int) = ^int(int a)
 {
-    return factor * a;
+    return mad24(factor, a, less(a));
 };
 kernel void k(__global int *out) { out[get_global_id(0)] = times(add(1.0f, 2)); }
 """
