@@ -72,6 +72,10 @@ class Clues:
     """Buffers whose values are used as indices."""
     trip_data: set[Variable] = field(default_factory=set)
     """Buffers whose values bound loops."""
+    held: set[Variable] = field(default_factory=set)
+    """Buffers of one number that indices or loops depend on: sizes that a host hands over by pointer."""
+    held_turns: set[Variable] = field(default_factory=set)
+    """Those of them that say how often a loop turns, and not where something is written."""
     chained: set[Variable] = field(default_factory=set)
     """Buffers that hold where to go on in themselves, until a constant says that the list ends."""
     cubed: set[Variable] = field(default_factory=set)
@@ -679,16 +683,49 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
                     from_buffer.setdefault(statement.variable, set()).update(sources)
                 case _:
                     pass
+    guarding: set[Variable] = set()
+    stored: set[Variable] = set()
     for statement in ir.walk(kernel.body):
         checkpoint()
         for expression in ir.expressions(statement):
             for pointer in _pointer_offsets(expression):
-                clues.gathered |= _sources(pointer.index, from_buffer)
+                sources = _sources(pointer.index, from_buffer)
+                clues.gathered |= sources
+                stored |= sources if isinstance(statement, ir.Store) else set()
+        if isinstance(statement, ir.If):
+            guarding |= _sources(statement.condition, from_buffer)
         if isinstance(statement, ir.Loop) and statement.condition is not None:
             clues.trip_data |= _sources(statement.condition, from_buffer)
             clues.chained |= _chained(statement, from_buffer)
     clues.gathered = {it for it in clues.gathered if _is_integer_buffer(it)}
     clues.trip_data = {it for it in clues.trip_data if _is_integer_buffer(it)}
+    numbers = {it for it in guarding if _is_integer_buffer(it)} | clues.gathered | clues.trip_data
+    clues.held = numbers & _of_one_number(kernel)
+    clues.held_turns = (clues.held & clues.trip_data) - stored
+
+
+def _of_one_number(kernel: ir.Kernel) -> set[Variable]:
+    """Return the buffers of which a kernel reads the first element and touches nothing else."""
+    kept = {it for it in kernel.parameters if isinstance(it.type, PointerType)}
+    for statement in ir.walk(kernel.body):
+        first = ir.variable_of(_first_of(statement.pointer)) if isinstance(statement, ir.Load) else None
+        for expression in ir.expressions(statement):
+            named = [it.variable for it in ir.nodes(expression) if isinstance(it, ir.Read)]
+            kept -= {it for it in named if it is not first}
+            if first is not None and named.count(first) > 1:
+                kept.discard(first)
+    return kept
+
+
+def _first_of(pointer: ir.Expression) -> ir.Expression:
+    """Return what `p + 0` is without the offset."""
+    bare = ir.unconverted(pointer)
+    while isinstance(bare, ir.PointerOffset):
+        index = ir.unconverted(bare.index)
+        if not isinstance(index, ir.Constant) or index.value != 0:
+            break
+        bare = ir.unconverted(bare.pointer)
+    return bare
 
 
 def _chained(loop: ir.Loop, from_buffer: dict[Variable, set[Variable]]) -> set[Variable]:

@@ -424,11 +424,14 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     loaded: dict[Variable, Interval] = {
         it: (0, max(counts.get(it, _given_count(draft, it.name)) - 1, 0)) for it in clues.gathered
     }
+    loaded |= {it: (value, value) for it in clues.held if (value := _held(it, clues, draft))}
     if loaded:  # What indices read from tables reach is known once the tables' contents are chosen.
         extents = _extents(kernel, draft, scalars, loaded)
         counts = {it: _count(it, extents, draft) for it in open_}
     for parameter in open_:
-        draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
+        held = _held(parameter, clues, draft) if parameter in clues.held else 0
+        number = BufferArgument(Fill.FORMULA, 1, text=str(held))
+        draft.arguments[parameter.name] = number if held else _buffer(parameter, counts[parameter], clues)
         draft.inferred.add(parameter.name)
 
 
@@ -606,6 +609,14 @@ def _extents(
     )
     draft.probed += found.probed
     return found
+
+
+def _held(parameter: Variable, clues: Clues, draft: Draft) -> int:
+    """Return what a buffer of one number is taken to hold: a size that ids go up to, or a few turns."""
+    return _TURNS_HELD if parameter in clues.held_turns else max(draft.global_size, default=1)
+
+
+_TURNS_HELD = 4
 
 
 def _given_count(draft: Draft, name: str) -> int:

@@ -50,10 +50,16 @@ def _emulated(text: str, comment: str = "") -> EmulationResult:
 
 @pytest.mark.parametrize("text", [WIDTH_IN_A_BUFFER, TWO_WIDTHS])
 def test_writes_where_a_guessed_buffer_says_race_only_if_it_says_so(text: str) -> None:
-    races = [it for it in _emulated(text).faults if it.kind is FaultKind.DATA_RACE]
+    second = text.replace("*width", "width[1]").replace("height[0]", "height[1]")
+    races = [it for it in _emulated(second).faults if it.kind is FaultKind.DATA_RACE]
     assert races
     assert {it.grounds for it in races} == {Grounds.CONTENTS}
     assert all(re.match(r"if `(width|height)` holds what was guessed for it: ", it.detail) for it in races)
+
+
+@pytest.mark.parametrize("text", [WIDTH_IN_A_BUFFER, TWO_WIDTHS])
+def test_a_buffer_of_one_number_is_taken_to_hold_a_size(text: str) -> None:
+    assert not _emulated(text).faults
 
 
 @pytest.mark.parametrize("text", [COUNTS, ALL_IN_ONE])
