@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +14,7 @@ from clmap_lsp.escaping import terminal_line
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch, HostReport, HostValue
+    from clmap_lsp.hosts.launches import HostLaunch, HostReport
 
 _EXAMPLES = """\
 examples:
@@ -94,9 +92,11 @@ def _text(report: HostReport) -> str:
 
 
 def _entry(it: HostLaunch) -> tuple[str, ...]:
-    lines = [f"{it.kernel}  {it.kernel_file or 'in no file that was found'}", f"  {it.place}: {_shape(it)}"]
-    named = [f"{name}={_shown(value)}" for name, value in it.arguments.items()]
-    named += [f"{name}=local {_shown(value)} bytes" for name, value in it.local_arguments.items()]
+    from clmap_lsp.hosts.wording import shape, shown
+
+    lines = [f"{it.kernel}  {it.kernel_file or 'in no file that was found'}", f"  {it.place}: {shape(it)}"]
+    named = [f"{name}={shown(value)}" for name, value in it.arguments.items()]
+    named += [f"{name}=local {shown(value)} bytes" for name, value in it.local_arguments.items()]
     if named:
         lines.append(f"  arguments: {', '.join(named)}")
     if it.build_options:
@@ -104,35 +104,3 @@ def _entry(it: HostLaunch) -> tuple[str, ...]:
     if it.assumed:
         lines.append(f"  by default: {', '.join(f'{name}={value}' for name, value in it.assumed)}")
     return tuple(lines)
-
-
-def _shape(launch: HostLaunch) -> str:
-    whole = _sides(launch.global_size)
-    if launch.offset:
-        whole += f" from {_sides(launch.offset)}"
-    if all(it is None for it in launch.local_size):
-        return f"{whole}, groups left to the driver (NULL)"
-    return f"{whole} in groups of {_sides(launch.local_size)}"
-
-
-def _sides(sizes: Sequence[HostValue | None]) -> str:
-    """Return sizes side by side; of several, what is put together stands in brackets."""
-    shown = [(it, _shown(it) if it else "NULL") for it in sizes]
-    if len(shown) == 1:
-        return shown[0][1]
-    return " x ".join(
-        _bracketed(it, text) if it and _OPERATOR.search(it.text) else text for it, text in shown
-    )
-
-
-_OPERATOR = re.compile(r"\s[-+*/%<>=&|^?]+\s")
-
-
-def _bracketed(value: HostValue, shown: str) -> str:
-    return f"({value.text}){shown.removeprefix(value.text)}"
-
-
-def _shown(value: HostValue) -> str:
-    if value.number is not None:
-        return str(value.number)
-    return f"{value.text} [{value.default}]" if value.default is not None else value.text

@@ -330,13 +330,17 @@ class OpenedFile:
         if launch is None or not _FROM_HOST.intersection(launch.origins.values()):
             return finding
         from clmap_lsp.findings import Related
+        from clmap_lsp.hosts.wording import shape
 
         file = self.host_files[host.host_file]
         start = file.offset(host.host_row, 1)
         line = file.text[start : file.offset(host.host_row + 1, 1)].rstrip()
         indent = len(line) - len(line.lstrip())
         span = Span(file.path, start + indent, start + len(line))
-        related = Related(span, f"`{host.kernel}` is launched here: {launch.sizes}")
+        said = launch.sizes
+        if launch.inferred & {"global", "local"}:
+            said = f"{shape(host)}; taken as {said}"
+        related = Related(span, f"`{host.kernel}` is launched here: {said}")
         return replace(finding, related=(*finding.related, related))
 
     @lazy_property

@@ -93,3 +93,12 @@ def test_a_mistyped_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None
     done = warm.clmap("check", "copy.cl", "--kernel", "cpoy", "--global", "64,64", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == 'clmap-lsp: --kernel cpoy: no file that is checked has it; did you mean "copy"?\n'
+
+
+def test_a_size_that_was_guessed_is_not_what_is_launched(tmp_path: Path) -> None:
+    program(tmp_path)
+    (tmp_path / "main.c").write_text(HOST.replace("{ SIDE, SIDE }", "{ rows + 32, SIDE }"))
+    findings = clmap(tmp_path, "check", "copy.cl")["findings"]
+    found = next(it for it in findings if it["code"] == "CM104")
+    said = found["related"][-1]["message"]
+    assert said.startswith("`copy` is launched here: (rows + 32) x 64 in groups of 32 x 2; taken as ")
