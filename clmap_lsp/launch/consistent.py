@@ -14,7 +14,7 @@ from typing import Final
 from clmap_lsp.launch.model import Argument, Launch, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.launch.partial import Formulas, PartialLaunch
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
+from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, points_to_local
 
 _LONGEST = 200
 """Characters of a formula that is read."""
@@ -39,7 +39,8 @@ _OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
 
 def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLaunch | None:
     """Return what the guesses of a launch make of what host code computes; None where that is nothing."""
-    known = dict(_bindings(launch, formulas))
+    one = _of_one_group(kernel, launch, formulas)
+    known = {one: launch.local_size[0]} if one is not None else dict(_bindings(launch, formulas))
     known |= _factors(launch, formulas, known)
     known |= solved(launch, formulas, known)
     sizes = _sizes(launch, formulas.global_size, known, _MOST_ITEMS, "global")
@@ -65,6 +66,19 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
     return PartialLaunch(
         kernel.name, sizes, local, offset, parsed={**guessed, **parsed}, origin=Origin.INFERRED
     )
+
+
+def _of_one_group(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> str | None:
+    """Return what all work-items of a launch are counted by, where local memory is as long as they.
+
+    Groups that share it are one group then, whose size the host leaves to the driver.
+    """
+    if launch.inferred.isdisjoint({"global", "local"}) or any(formulas.local_size):
+        return None
+    atom = _atom(_parsed(formulas.global_size[0])) if len(formulas.global_size) == 1 else None
+    texts = (formulas.arguments.get(it.name) for it in kernel.parameters if points_to_local(it.type))
+    counted = {each for it in texts if it is not None for each in _atoms(_parsed(it))}
+    return atom if atom in counted else None
 
 
 def _offset(text: str, known: Mapping[str, int]) -> int:

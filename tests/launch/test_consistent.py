@@ -186,3 +186,32 @@ def test_what_a_size_leaves_open_is_solved_for(
     launch = Launch("k", (size,), (64,), inferred=frozenset({"global"}))
     found = solved(launch, Formulas((formula,)), known)
     assert list(found.values()) == ([] if value is None else [value])
+
+
+ONE_GROUP = """\
+import numpy as np
+import pyopencl as cl
+
+def go(queue, program, device, a, b):
+    items = device.max_work_group_size
+    local = cl.LocalMemory(4 * (2 * items))
+    program.rows(queue, (%s,), %s, a, b, local, np.int32(2 * items), np.int32(2 * items))
+"""
+
+
+def test_local_memory_as_long_as_all_work_items_is_that_of_one_group(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = launch(tmp_path, capsys, ONE_GROUP % ("items", "None"), "host.py")
+    (group,) = found["local"]
+    assert found["global"] == [group]
+    assert (found["args"]["n"], found["args"]["pitch"]) == (2 * group, 2 * group)
+    assert found["args"]["part"] == f"local({2 * group})"
+
+
+@pytest.mark.parametrize("sizes", [("items * 8", "None"), ("items", "(items // 4,)")])
+def test_more_work_items_than_local_memory_has_are_several_groups(
+    sizes: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = launch(tmp_path, capsys, ONE_GROUP % sizes, "host.py")
+    assert found["global"][0] > found["local"][0]
