@@ -355,6 +355,22 @@ def _element(name: str) -> str:
     return next((it for it in _ELEMENTS if it in lowered and "_int" not in lowered), "float")
 
 
+def _is_last_stride(name: str, texts: list[str], at: int) -> bool:
+    """Tell B in `a[i*A + j*B]`: where both strides are alike, elements meet that an author keeps apart."""
+    if texts[at - 1 : at + 2] != ["*", name, "]"]:
+        return False
+    for index in range(at - 2, max(at - _LONGEST_INDEX, 0), -1):
+        if texts[index] in ("[", "]", ";"):
+            return False
+        other = texts[index - 1]
+        if texts[index] == "+" and texts[index - 2] == "*" and other.isidentifier() and other != name:
+            return True
+    return False
+
+
+_LONGEST_INDEX = 24
+
+
 def _constant(name: str, texts: list[str], places: Sequence[int], is_flat: bool) -> str:
     """What is counted with gets a power of two that divides the usual sizes; a flag gets 1."""
     if _PADDING.search(name):
@@ -369,6 +385,8 @@ def _constant(name: str, texts: list[str], places: Sequence[int], is_flat: bool)
         return "64"
     if _GROUP.search(name):
         return "16"
+    if any(_is_last_stride(name, texts, it) for it in places):
+        return "1"
     for index in places:
         before, after = texts[index - 1], texts[index + 1] if index + 1 < len(texts) else ""
         if before in _COUNTS or after in _COUNTS:
