@@ -114,6 +114,7 @@ def join_values(place: str, values: Iterable[Value], default: Value | None = Non
         return several[0]
     if any(isinstance(it, RunTime) for it in several):
         several = [_opened(place, it, default) if isinstance(it, Sizes) else it for it in several]
+        several = [_reshaped(place, it, default) if isinstance(it, ArrayValue) else it for it in several]
     numbers = all(isinstance(it, (Number, RunTime)) for it in several)
     if numbers:
         kept = default_of(default) if default is not None else None
@@ -159,6 +160,14 @@ def _opened(place: str, sizes: Sizes, default: Value | None) -> Sizes:
             for index, it in enumerate(sizes.items)
         )
     )
+
+
+def _reshaped(place: str, array: ArrayValue, default: Value | None) -> ArrayValue:
+    """Return an array that may as well have another shape."""
+    if not isinstance(array.shape, Sizes):
+        return array
+    chosen = default.shape if isinstance(default, ArrayValue) else None
+    return replace(array, shape=_opened(f"{place}.shape", array.shape, chosen))
 
 
 def join(one: Store | None, two: Store | None, default: int | None) -> Store | None:

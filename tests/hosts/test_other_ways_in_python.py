@@ -167,3 +167,15 @@ def test_sizes_that_are_put_together_stand_in_brackets(
     (tmp_path / "app.py").write_text(HEAD + "prg.k(queue, (4, side.n + 1), None, buf, np.int32(7))\n")
     assert main(["launches", str(tmp_path)]) == 0
     assert "4 x (side.n + 1), groups left" in capsys.readouterr().out
+
+
+def test_an_array_that_may_be_another_has_no_known_shape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "def weights(name):\n    if name:\n        return np.asarray(load(name)['w'])\n"
+        "    return np.zeros((25, 40))\n\n"
+        "w = weights(argv_name)\nprg.k(queue, w.shape, None, buf, np.int32(w.shape[0]))\n"
+    )
+    (found,) = launches(tmp_path, capsys, text)
+    assert not any(isinstance(it, int) for it in (*found["global"], found["args"]["n"]))
