@@ -246,7 +246,7 @@ class _Reader(TreeReader):
         called = declarator.child_by_field_name("declarator")
         name = _last_name(called)
         if called is not None and called.type == "qualified_identifier":
-            owner = _last_name(called.child_by_field_name("scope")) or owner
+            owner = _scope_of(called) or owner  # `gpu::Device::run`: the class stands last.
         templates, self.templates = self.templates, ()
         first: list[Stmt] = []
         for child in node.named_children:

@@ -200,3 +200,41 @@ int main() {
         "k": (1024, 64),
         "m": (4096, 32),
     }
+
+
+def test_methods_may_be_defined_with_the_namespace_of_their_class() -> None:
+    header = """\
+namespace gpu {
+class Device {
+public:
+  cl::Kernel kernel(const cl::Program &program, std::string name);
+  void run(const cl::Kernel &kernel, cl::NDRange local, cl::NDRange global,
+           cl::NDRange offset = cl::NullRange);
+private:
+  cl::CommandQueue queue;
+};
+}
+"""
+    methods = """\
+#include "device.h"
+cl::Kernel gpu::Device::kernel(const cl::Program &program, std::string name) {
+  try {
+    return cl::Kernel(program, name.c_str());
+  } catch (const cl::Error &error) { std::cout << error.what(); }
+  throw std::runtime_error("no kernel");
+}
+void gpu::Device::run(const cl::Kernel &kernel, cl::NDRange local, cl::NDRange global, cl::NDRange offset) {
+  queue.enqueueNDRangeKernel(kernel, offset, global, local);
+}
+"""
+    program = """\
+#include "device.h"
+int main() {
+  gpu::Device device;
+  cl::Kernel kernel = device.kernel(program, "k");
+  device.run(kernel, cl::NullRange, cl::NDRange(640, 480));
+}
+"""
+    found = _launch(program, device_h=header, device_cpp=methods)
+    assert [it.number for it in found.global_size] == [640, 480]
+    assert (found.local_size, found.offset) == ((None, None), ())
