@@ -20,7 +20,7 @@ from benchmarks.buffers import described
 from benchmarks.ladder_cases import CASES, FIXTURES, Case
 
 if TYPE_CHECKING:
-    from clmap_lsp.fixes.ladder import Rung
+    from benchmarks.climbing import Rung
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Argument, Launch
     from clmap_lsp.source.ir import Kernel
@@ -69,9 +69,9 @@ def prepare(device: str, only: str = "") -> dict[str, Any]:
 
 
 def _steps(case: Case, device: str) -> Iterator[dict[str, Any]]:
+    from benchmarks.climbing import climb
     from clmap_lsp.devices import load_model
     from clmap_lsp.emulator.settings import EmulationSettings
-    from clmap_lsp.fixes.ladder import climb
     from clmap_lsp.fixes.offer import offers
 
     model = load_model(device)
@@ -91,9 +91,10 @@ def _steps(case: Case, device: str) -> Iterator[dict[str, Any]]:
     for proof, fix in offers(subject, settings):
         if proof.proposal.title in taken:
             continue
-        from clmap_lsp.fixes.ladder import Rung, text_after
+        from benchmarks.climbing import Rung
+        from clmap_lsp.fixes.edits import apply
 
-        rung = Rung(text_after(subject, fix), proof.after_launch, proof.after, fix, proof)
+        rung = Rung(apply(subject.text, fix.edits, subject.path), proof.after_launch, proof.after, fix, proof)
         yield _step(case, subject, fix.title, rung, _relaunched(large, rung), large, 0, alone=True)
 
 

@@ -19,10 +19,9 @@ from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.edits import OverlapError, apply
-from clmap_lsp.fixes.ladder import rewritten_subject, text_after
 from clmap_lsp.fixes.model import Proposal, Verified
 from clmap_lsp.fixes.offer import faulty, fix_of, proposals
-from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
+from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten, rewritten_subject
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.model import LocalArgument
@@ -304,7 +303,9 @@ class _Search:
         after = rewritten_subject(subject, outcome, fix)
         if after is None:
             return None
-        step = Step(text_after(subject, fix), outcome.after_launch, outcome.after, fix, outcome)
+        step = Step(
+            apply(subject.text, fix.edits, subject.path), outcome.after_launch, outcome.after, fix, outcome
+        )
         return _Version(replace(after, figures=outcome.after), (*version.steps, step))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.analysis.costs import totals_of
 from clmap_lsp.analysis.counting import count
+from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Figures, Subject
 from clmap_lsp.source.ir import Severity
@@ -17,7 +18,8 @@ from clmap_lsp.time.predict import time_of
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.findings import Edit
+    from clmap_lsp.findings import Edit, Fix
+    from clmap_lsp.fixes.model import Verified
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
@@ -77,3 +79,15 @@ def predicted(subject: Subject, edits: Iterable[Edit], launch: Launch | None = N
         return None
     found = figures_of(program, kernel, launch or subject.launch, subject.device)
     return found if found.totals.complete or not subject.analysis.totals.complete else None
+
+
+def rewritten_subject(subject: Subject, verified: Verified, fix: Fix) -> Subject | None:
+    """Return the rewritten kernel, its launch comment too, analysed on the launch that it is to have."""
+    program = rewritten(subject, fix.edits)
+    if isinstance(program, str):
+        return None
+    kernel = program.kernel(subject.analysis.name)
+    if kernel is None:
+        return None
+    analysis = analyse_kernel(kernel, verified.after_launch, (), subject.device, program.constants)
+    return Subject(program, analysis, subject.device, subject.options)

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.gain import time_ratio
-from clmap_lsp.fixes.ladder import text_after
 from clmap_lsp.fixes.offer import NOTHING
 from clmap_lsp.launch.model import ScalarArgument
 from clmap_lsp.time.wording import seconds_text
@@ -55,7 +55,7 @@ def _fix(subject: Subject, verified: Verified, fix: Fix) -> dict[str, Any]:
         "host_change": fix.host_change,
         "host_diff": fix.host_diff or None,
         "launch": launch_json(verified.after_launch),
-        "text": text_after(subject, fix),
+        "text": apply(subject.text, fix.edits, subject.path),
         "tested_on": list(verified.tested_on),
         "predicted": {**predicted(verified.before, verified.after), **_in_larger(verified)},
     }

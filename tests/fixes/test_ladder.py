@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fixing import SETTINGS, subject_of
 
+from benchmarks.climbing import climb
 from clmap_lsp.cli import main
-from clmap_lsp.fixes.ladder import climb
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PAPERS = frozenset({"swap-dimensions", "stage-loop", "pad-local"})

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import gain
-from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Subject, Verified
 from clmap_lsp.fixes.offer import offers
-from clmap_lsp.fixes.predict import figures_before, rewritten
+from clmap_lsp.fixes.predict import figures_before, rewritten_subject
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
@@ -74,20 +72,3 @@ def _best(
         and verified.after.beats(verified.before)
     ]
     return min(usable, key=lambda it: gain.rank(*it), default=None)
-
-
-def rewritten_subject(subject: Subject, verified: Verified, fix: Fix) -> Subject | None:
-    """Return the rewritten kernel, its launch comment too, analysed on the launch that it is to have."""
-    program = rewritten(subject, fix.edits)
-    if isinstance(program, str):
-        return None
-    kernel = program.kernel(subject.analysis.name)
-    if kernel is None:
-        return None
-    analysis = analyse_kernel(kernel, verified.after_launch, (), subject.device, program.constants)
-    return Subject(program, analysis, subject.device, subject.options)
-
-
-def text_after(subject: Subject, fix: Fix) -> str:
-    """Return the file after a fix."""
-    return apply(subject.text, fix.edits, subject.path)
