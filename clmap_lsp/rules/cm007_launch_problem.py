@@ -40,6 +40,7 @@ from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 from clmap_lsp.launch.refused import refusals
+from clmap_lsp.rules.causes import is_doubtful
 from clmap_lsp.rules.context import RuleContext, is_switched_off
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -57,7 +58,8 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield _switched_off(kernel)
         if (reason := context.not_emulated.get(kernel.name)) is not None:
             message = f"the launch cannot be run in the emulator: {reason}"
-            severity = _of_a_limit(kernel.launch)
+            is_text_open = is_doubtful(context.program)  # The kernel that somebody builds may well run.
+            severity = Severity.HINT if is_text_open else _of_a_limit(kernel.launch)
             yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name, severity=severity)
         if kernel.launch is not None:
             for reason in refusals(kernel.launch, device.id, most, context.standard):
