@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from clmap_lsp.index import builtins
@@ -17,6 +17,7 @@ from clmap_lsp.index.types import (
     space_of,
 )
 from clmap_lsp.index.uniformity import varying_symbols
+from clmap_lsp.source.made import Places
 from clmap_lsp.source.types import AddressSpace
 
 TYPES = (
@@ -59,39 +60,53 @@ class Meaning(NamedTuple):
 
 def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
-    varying = varying_symbols(index)
+    varying, places = varying_symbols(index), index.tokens.places()
     found: dict[int, Meaning] = {}
     said: dict[tuple[Symbol, int], tuple[str, tuple[str, ...]]] = {}  # Most are used many times in one way.
-    for start, (end, symbol, role) in _named(index).items():
+    for start, (end, symbol, role) in _named(index, places).items():
         if end - start != len(symbol.name):
             continue  # `##` made it.
         known = said.get((symbol, role))
         if known is None:
             known = said[symbol, role] = _KINDS[symbol.kind], _modifiers(symbol, role, varying)
         found[start] = Meaning(start, end, *known)
-    for token, use in index.builtin_uses:
-        if token.path == index.path and token.use is None and token.start not in found:
-            meaning = _builtin(token.start, token.end, use.name, use.is_varying)
-            if meaning is not None:
-                found[token.start] = meaning
+    found.update(_builtins(index, places, found))
     ordered = [found[it] for it in sorted(found)]
     return list(_with_inactive(index, ordered))
 
 
-def _named(index: Index) -> dict[int, tuple[int, Symbol, int]]:
+def _builtins(index: Index, places: Places, known: Container[int]) -> dict[int, Meaning]:
+    """Return by their starts what is built in and named in the file as typed."""
+    own = index.path
+    starts, lengths, paths, made = places
+    found: dict[int, Meaning] = {}
+    for placed in index.units:
+        for use in placed.unit.builtins:
+            at = placed.start + use.token
+            if made[at] is None and paths[at] == own and starts[at] not in known:
+                start = starts[at]
+                meaning = _builtin(start, start + lengths[at], use.name, use.is_varying)
+                if meaning is not None:
+                    found[start] = meaning
+    return found
+
+
+def _named(index: Index, places: Places) -> dict[int, tuple[int, Symbol, int]]:
     """Return by the start of each name of the file its end, what it names, and what is done with it.
 
     As `Index.occurrences` has it, in a part of the time: this is asked at each key.
     """
-    own, tokens = index.path, index.tokens.all()
+    own = index.path
+    starts, lengths, paths, made = places
     found: dict[int, tuple[int, Symbol, int]] = {}
     from_macros: set[int] = set()
     for placed in index.units:
         first = placed.start
         for token, symbol, role in placed.unit.uses:
-            _, start, end, _, path, made, _ = tokens[first + token]
-            if path != own or not symbol.name:
+            at = first + token
+            if paths[at] != own or not symbol.name:
                 continue
+            start = starts[at]
             done = role._value_  # To join the flags themselves takes ten times as long.
             before = found.get(start)
             if before is not None:
@@ -102,9 +117,9 @@ def _named(index: Index) -> dict[int, tuple[int, Symbol, int]]:
                 if start not in from_macros:
                     continue
                 from_macros.discard(start)
-            if made is not None:
+            if made[at] is not None:
                 from_macros.add(start)
-            found[start] = end, symbol, done
+            found[start] = start + lengths[at], symbol, done
     for symbol in index.macros:
         assert symbol.macro is not None
         span = symbol.macro.name_span

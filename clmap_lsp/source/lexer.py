@@ -227,7 +227,8 @@ def moved(tokens: list[Token], by: int) -> list[Token]:
     new = tuple.__new__
     if by == 0:
         return tokens
-    return [new(Token, (it, a + by, b + by, gap, path, None, False)) for it, a, b, gap, path, *_ in tokens]
+    # To take each apart costs more than to ask it for five of its parts.
+    return [new(Token, (it[0], it[1] + by, it[2] + by, it[3], it[4], None, False)) for it in tokens]
 
 
 def _spelled(word: str) -> str:

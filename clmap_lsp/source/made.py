@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import repeat
-from operator import add
+from itertools import chain, repeat
+from operator import add, sub
 from sys import intern
 from typing import Final, NamedTuple, TypeAlias, overload
 
@@ -41,17 +41,35 @@ class Columns(NamedTuple):
     painted: Sequence[bool]
 
 
+class Places(NamedTuple):
+    """Where tokens stand: what of them is asked for at each key, without the tokens."""
+
+    starts: Sequence[int]
+    lengths: Sequence[int]
+    paths: Sequence[str]
+    uses: Sequence[Use | None]
+    """`None` of what is typed as it is; of the others not which use made them, but that one did."""
+
+
 _NO_COLUMNS: Final = Columns((), (), (), (), (), (), ())
 
 
 class Base:
     """Tokens as they were when their columns were made, which all later versions share."""
 
-    __slots__ = ("_order", "columns")
+    __slots__ = ("_lengths", "_order", "columns")
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
+        self._lengths: list[int] | None = None
         self._order: list[tuple[str, int, int]] | None = None
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of each token the characters that it is typed in, which no move changes."""
+        if self._lengths is None:
+            self._lengths = list(map(sub, self.columns.ends, self.columns.starts))
+        return self._lengths
 
     def starting(self, path: str, first: int, last: int) -> list[int]:
         """Return the numbers of a file's tokens that start in `[first, last]`, in order of their places."""
@@ -131,6 +149,13 @@ class Made:
         return found
 
     @property
+    def places(self) -> Places:
+        """Where the tokens stand."""
+        base, columns = self._columned, self._columned.columns
+        starts = _now(columns, columns.starts, self._steps) if self._steps else columns.starts
+        return Places(starts, base.lengths, columns.paths, columns.uses)
+
+    @property
     def _columned(self) -> Base:
         if self._base is None:
             self._base = Base(_columns_of(self.tokens))
@@ -205,34 +230,33 @@ def _columns_of(tokens: list[Token]) -> Columns:
 def _put_together(columns: Columns, steps: Sequence[Step], use: Use | None) -> list[Token]:
     if not columns.paths:
         return []
-    path = columns.paths[0]
-    if columns.paths.count(path) == len(columns.paths):
-        starts, ends = _moved_places(columns, [it for it in steps if it.path == path])
-    else:
-        starts, ends = _moved_in_files(columns, steps)
+    starts, ends = _now(columns, columns.starts, steps), _now(columns, columns.ends, steps)
     uses = [None if it is None else use for it in columns.uses]
     now = columns._replace(starts=starts, ends=ends, uses=uses)
     # To put tokens together from columns takes half of the time that taking each apart does.
     return list(map(tuple.__new__, repeat(Token), zip(*now, strict=True)))
 
 
-def _moved_places(columns: Columns, steps: Sequence[Step]) -> tuple[Sequence[int], Sequence[int]]:
-    """Return where tokens of one file start and end."""
-    starts, ends = columns.starts, columns.ends
+def _now(columns: Columns, places: Sequence[int], steps: Sequence[Step]) -> Sequence[int]:
+    """Return the starts of tokens, or their ends, as they are after these steps."""
+    if not columns.paths:
+        return places
+    path = columns.paths[0]
+    if columns.paths.count(path) < len(columns.paths):
+        by_each = [
+            _step(steps, path, start) for path, start in zip(columns.paths, columns.starts, strict=True)
+        ]
+        return list(map(add, places, by_each))
+    steps = [it for it in steps if it.path == path]
     if len(steps) == 1:
         by = steps[0].by
-        return ([it + by for it in starts], [it + by for it in ends]) if by else (starts, ends)
+        return [it + by for it in places] if by else places
     for it in steps:
         first, last, by = it.start, it.end, it.by
         if by:  # Of one edit there is one such stretch: all behind it.
-            starts, ends = (
-                [
-                    now + by if first <= then < last else now
-                    for now, then in zip(now_at, columns.starts, strict=True)
-                ]
-                for now_at in (starts, ends)
-            )
-    return starts, ends
+            then = zip(places, columns.starts, strict=True)
+            places = [now + by if first <= start < last else now for now, start in then]
+    return places
 
 
 def _step(steps: Sequence[Step], path: str, start: int) -> int:
@@ -242,9 +266,11 @@ def _step(steps: Sequence[Step], path: str, start: int) -> int:
     return it.by if it is not None and it.path == path and start < it.end else 0
 
 
-def _moved_in_files(columns: Columns, steps: Sequence[Step]) -> tuple[Sequence[int], Sequence[int]]:
-    by = [_step(steps, path, start) for path, start in zip(columns.paths, columns.starts, strict=True)]
-    return list(map(add, columns.starts, by)), list(map(add, columns.ends, by))
+def _places_of(tokens: list[Token]) -> Places:
+    if not tokens:
+        return Places((), (), (), ())
+    _, starts, ends, _, paths, uses, _ = zip(*tokens, strict=True)
+    return Places(starts, list(map(sub, ends, starts)), paths, uses)
 
 
 class Tokens(Sequence[Token]):
@@ -264,6 +290,22 @@ class Tokens(Sequence[Token]):
             fill(self._tokens, self._taken)
             self._is_whole = True
         return self._tokens
+
+    def places(self) -> Places:
+        """Return where all of them stand; those that are put together when asked for stay as they are."""
+        parts: list[Places] = []
+        at = 0
+        for start, made in () if self._is_whole else self._taken:
+            parts += (_places_of(self._tokens[at:start]), made.places)
+            at = start + made.count
+        parts.append(_places_of(self._tokens[at:]))
+        every = chain.from_iterable
+        return Places(
+            list(every(it.starts for it in parts)),
+            list(every(it.lengths for it in parts)),
+            list(every(it.paths for it in parts)),
+            list(every(it.uses for it in parts)),
+        )
 
     def gap(self, at: int) -> int:
         """Return what stands before a token, which no edit elsewhere changes."""
