@@ -818,23 +818,23 @@ def define(tokens: list[Token]) -> Macro | str:
         parameters, is_variadic = parsed
         rest = rest[end + 1 :]
     body = _body(rest)
-    operators = {"##", "__VA_OPT__"} if parameters is None else {"#", "##", "__VA_OPT__"}
-    if (wrong := _misplaced_operator(body, parameters)) is not None:
+    operators = {"##", "__VA_OPT__"} if parameters is None else _OPERATORS
+    texts = frozenset(map(text_of, body))
+    has_operators = not texts.isdisjoint(operators)
+    if has_operators and (wrong := _misplaced_operator(body, parameters, texts)) is not None:
         return f"in the body of `{name}`: {wrong}"
-    has_operators = any(token.text in operators for token in body)
-    return Macro(name, body, parameters, is_variadic, has_operators=has_operators)
+    kept = Kept(words=texts) if len(body) >= LARGE else None
+    return Macro(name, body, parameters, is_variadic, has_operators=has_operators, kept=kept)
 
 
-def _misplaced_operator(body: list[Token], parameters: tuple[str, ...] | None) -> str | None:
+def _misplaced_operator(
+    body: list[Token], parameters: tuple[str, ...] | None, words: frozenset[str]
+) -> str | None:
     """Return what is wrong with a `#` or `##` that has no operand (ISO C 6.10.3.2 and 6.10.3.3)."""
-    if not body:
-        return None
     for at, where in ((0, "start"), (-1, "end")):
         if body[at].text == "##":
             return f"'##' cannot appear at {where} of macro expansion"
-    if parameters is None:
-        return None
-    if "#" not in map(text_of, body):  # Bodies of thousands of tokens are read anew at each key in them.
+    if parameters is None or "#" not in words:
         return None
     followed = pairwise([*map(text_of, body), ""])
     if any(text == "#" and it not in parameters and it != "__VA_OPT__" for text, it in followed):
