@@ -243,8 +243,9 @@ class Index:
             if here is not None and not here:
                 continue
             tokens = self.tokens[start:end] if here is None else []
-            for use in placed.unit.uses:
-                if not use.symbol.name or (here is not None and start + use.token not in here):
+            named = placed.unit.uses if here is None else placed.unit.uses_of({it - start for it in here})
+            for use in named:
+                if not use.symbol.name:
                     continue
                 token = tokens[use.token] if here is None else self.tokens[start + use.token]
                 if offset is not None and not token.start <= offset <= token.end:

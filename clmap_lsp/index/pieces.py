@@ -7,7 +7,7 @@ thousand statements reads one of them. What a unit says as a whole is gathered w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import field
 from operator import attrgetter, itemgetter
 from typing import TypeVar
@@ -171,6 +171,19 @@ class Unit:
             return found
 
         return self._once("uses", gather)
+
+    def uses_of(self, tokens: Collection[int]) -> list[Use]:
+        """Return what some of the tokens name, in order; of most pieces that asks nothing."""
+        found: list[Use] = []
+        waiting = [(0, self.root)]
+        while waiting:
+            at, piece = waiting.pop()
+            found += [Use(at + it, symbol, role) for it, symbol, role in piece.uses if at + it in tokens]
+            for start, inner in reversed(piece.inner):
+                first = at + start
+                if any(first <= it < first + inner.n_tokens for it in tokens):
+                    waiting.append((first, inner))
+        return sorted(found, key=_FIRST)
 
     @property
     def builtins(self) -> list[BuiltinUse]:

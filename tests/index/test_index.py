@@ -355,3 +355,19 @@ void f(struct s a) {{ int other = scale(a.x); {{ {body} }} }}
     assert {at: it for at, it in coloured.items() if at in spelled_here} == spelled_here
     rest = {text[at : it[0]] for at, it in coloured.items() if at not in spelled_here}
     assert rest <= {"int", "float", "void"}
+
+
+def test_some_tokens_name_what_the_list_of_all_uses_says():
+    body = "".join(
+        f"if (n > {it}) {{ for (int i = 0; i < n; i++) n += i * {it}; goto out; }} " for it in range(40)
+    )
+    text = f"#define TWICE(f) int f(int n) {{ {body} out: return n; }}\nTWICE(one)\nTWICE(two)\n"
+    index = index_of(text)
+    for placed in index.units:
+        uses = placed.unit.uses
+        wanted = {it.token for it in uses[::7]}
+        assert placed.unit.uses_of(wanted) == [it for it in uses if it.token in wanted]
+    alone = index_of(text)
+    assert [alone.occurrence_at(it.start) for it in index.occurrences] == [
+        next(known for known in alone.occurrences if known.start == it.start) for it in index.occurrences
+    ]
