@@ -7,7 +7,9 @@ thousand statements reads one of them. What a unit says as a whole is gathered w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from operator import attrgetter, itemgetter
 from typing import TypeVar
@@ -40,6 +42,10 @@ class Key:
     """Tells a piece from others, and is that of a later one where an edit of it leaves what it declares."""
 
     __slots__ = ("__weakref__",)
+
+
+MOST_ALONE = 64
+"""Tokens that are asked about piece by piece; for more of them all pieces are gone through once."""
 
 
 @dataclass(slots=True, eq=False)
@@ -172,16 +178,20 @@ class Unit:
 
         return self._once("uses", gather)
 
-    def uses_of(self, tokens: Collection[int]) -> list[Use]:
-        """Return what some of the tokens name, in order; of most pieces that asks nothing."""
+    def uses_of(self, tokens: AbstractSet[int]) -> list[Use]:
+        """Return what some of the tokens name, in order; where they are few, most pieces are not asked."""
+        if "uses" in self._gathered or len(tokens) > MOST_ALONE:
+            return [it for it in self.uses if it.token in tokens]
         found: list[Use] = []
+        wanted = sorted(tokens)
         waiting = [(0, self.root)]
         while waiting:
             at, piece = waiting.pop()
             found += [Use(at + it, symbol, role) for it, symbol, role in piece.uses if at + it in tokens]
             for start, inner in reversed(piece.inner):
                 first = at + start
-                if any(first <= it < first + inner.n_tokens for it in tokens):
+                following = bisect_left(wanted, first)
+                if following < len(wanted) and wanted[following] < first + inner.n_tokens:
                     waiting.append((first, inner))
         return sorted(found, key=_FIRST)
 
