@@ -44,6 +44,7 @@ from clmap_lsp.source.types import AddressSpace, ScalarType
 
 _LOOPS = frozenset({"for", "while", "do", "__attribute__", "__attribute"})
 _UNROLLS = (f"{PRAGMA} unroll", f"{PRAGMA} nounroll")
+_TAKES = Role.READS | Role.CALLS
 _JUMPS = frozenset({"return", "break", "continue", "goto"})
 _PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT})
 
@@ -329,9 +330,11 @@ class UnitParser(PieceParser):
 
     def compound(self) -> None:
         """Read a block of statements with a scope of its own. Raises: SyntaxFaultError."""
+        mark, n_inner = len(self.reads), len(self.piece.inner)
         self.open_scope()
         self._block(self.at)
         self.close_scope()
+        self.reads[mark:] = self._read_within(n_inner)
 
     def block_literal(self) -> Value:
         """Read a block of OpenCL 2.0, `^(int x) { ... }`. Raises: SyntaxFaultError.
@@ -344,11 +347,27 @@ class UnitParser(PieceParser):
         type_ = self._block_type()
         if self.text != "{":
             raise self.fail("expected '{'")
+        mark, n_inner = len(self.reads), len(self.piece.inner)
         self.around.append(Around(BLOCK))
         self._block(self.at)
         self.around.pop()
         self.close_scope()
+        self.reads[mark:] = self._read_within(n_inner)
         return Value(Qualified(Pointer(type_, is_block=True)), at)
+
+    def _read_within(self, n_inner: int) -> list[Symbol | None]:
+        """Return what is read in the statements of an expression, be they read now or taken from before.
+
+        Args:
+            n_inner: how many statements the present piece had before.
+        """
+        found: dict[Symbol | None, None] = {}
+        for _, inner in self.piece.inner[n_inner:]:
+            for _, piece in all_pieces(inner):
+                found |= dict.fromkeys(it.symbol for it in piece.uses if it.role & _TAKES)
+                if any(it.is_varying for it in piece.builtins):
+                    found[None] = None
+        return list(found)
 
     def _block_type(self) -> Qualified:
         """Read what stands before a block's body; declare its parameters."""

@@ -14,9 +14,11 @@ from clmap_lsp.index.index import Index
 from clmap_lsp.index.meaning import meanings
 from clmap_lsp.index.model import Call, Scope
 from clmap_lsp.index.piecewise import PieceParser
+from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.index.verdict import broken_functions, errors
 from clmap_lsp.source.normalise import span_of_token
+from clmap_lsp.source.options import BuildOptions
 from tests.index.index_reading import index_of
 
 MIXED = """\
@@ -278,3 +280,21 @@ def test_the_symbols_of_a_function_with_hundreds_of_errors_are_looked_at_once(
     monkeypatch.setattr(kind, "symbols", property(counted))
     assert broken_functions(index, refused) == {"k"}
     assert looked_at == 1
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "int value = ({ int a = get_global_id(0); a + n; });",
+        "void (^value)(void) = ^{ n = get_global_id(0); };",
+    ],
+)
+def test_statements_in_an_expression_are_read_in_it_when_they_are_taken_from_before(declared):
+    text = f"kernel void k(int n) {{ int first = 1; {declared} }}\n"
+    edited = text.replace("value", "valued")
+    options = BuildOptions(standard="CL2.0")
+    previous = read_index(text, "k.cl", options)
+    found = [read_index(edited, "k.cl", options, previous=it) for it in (previous, None)]
+    varying = [{it.name for _, it in index.symbols() if it in varying_symbols(index)} for index in found]
+    assert varying[0] == varying[1]
+    assert "valued" in varying[0]
