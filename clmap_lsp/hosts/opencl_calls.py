@@ -699,9 +699,10 @@ def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Val
         name, row = plain.strip(), found.row if found is not None else 0
         if PurePath(name).suffix.lower() in suffixes:
             return Text((FileText(name),), row)
-        if re.fullmatch(r"[\w./-]+", name) and interpreter.project.kernel_file(
-            name + ".cl", interpreter.path
-        ):
+        may_be_kernel = name in interpreter.project.kernels and not _READS_FILES.search(called)
+        if may_be_kernel or not re.fullmatch(r"[\w./-]+", name):
+            continue
+        if interpreter.project.kernel_file(name + ".cl", interpreter.path):
             return Text((FileText(name + ".cl"),), row)
     return None
 

@@ -214,3 +214,31 @@ int main() {
 """
     found = _launched({"k.cl": "__kernel void one(__global int *a) { a[0] = 1; }\n", "main.c": program})
     assert [it.default if it is not None else it for it in found["one"].local_size] == [None, 256]
+
+
+def test_a_kernel_may_be_called_like_its_file() -> None:
+    """What a function that is not followed is given is its name then, unless it loads something."""
+    program = """\
+int main() {
+  size_t all = 9000;
+  task_t *task = made(text, "add");
+  clEnqueueNDRangeKernel(queue, kernel_of(task), 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+task_t *made(const char *text, const char *name) {
+  task_t *task = malloc(sizeof(task_t));
+  if (prepare(task, text, name)) return NULL;
+  return task;
+}
+int prepare(task_t *task, const char *text, const char *name) {
+  task->program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+  task->kernel = clCreateKernel(task->program, name, &status);
+  return status;
+}
+cl_kernel kernel_of(task_t *task) { return task->kernel; }
+"""
+    kernel = "__kernel void add(__global float *a) { a[get_global_id(0)] += 1; }\n"
+    files = {"kernels/add.cl": kernel, "main.c": program}
+    found = _launched(files)
+    assert {name: (it.kernel_file, it.global_size[0].number) for name, it in found.items()} == {
+        "add": ("/w/kernels/add.cl", 9000)
+    }

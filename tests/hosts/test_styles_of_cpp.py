@@ -238,3 +238,45 @@ int main() {
     found = _launch(program, device_h=header, device_cpp=methods)
     assert [it.number for it in found.global_size] == [640, 480]
     assert (found.local_size, found.offset) == ((None, None), ())
+
+
+def test_what_callbacks_set_is_no_constant() -> None:
+    """Before they are handed on, and behind it."""
+    found = _launch("""\
+void slider(Panel &panel, const char *name, std::function<void(float)> moved) {
+  Slider *made = new Slider(panel, name);
+  made->setCallback([made, moved](float value) { made->show(value); moved(value); });
+}
+class Scene {
+public:
+  Scene() { panel.button("count", [&](float part) { count = part * 100; }); }
+  void prepare() { kernel = clCreateKernel(program, "k", &status); group = 64; }
+  void watch() {
+    slider(panel, "pull", [=](float value) { pull = value; });
+    panel.button("group", [this]() { group /= 2; });
+    group = 128;
+  }
+  void update() {
+    size_t all[] = {count}, groups[] = {group};
+    clSetKernelArg(kernel, 1, sizeof(int), &pull);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, all, groups, 0, NULL, NULL);
+  }
+private:
+  unsigned count = 500000, group = 32;
+  int pull = 3;
+  cl_kernel kernel;
+  Panel panel;
+};
+int main() {
+  Scene scene;
+  scene.prepare();
+  scene.watch();
+  while (open()) scene.update();
+}
+""")
+    values = (*found.global_size, *found.local_size, found.arguments["n"])
+    assert [(it.number, it.default) for it in values if it is not None] == [
+        (None, 500000),
+        (None, 128),
+        (None, 3),
+    ]

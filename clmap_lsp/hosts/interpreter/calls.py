@@ -77,6 +77,8 @@ _READING = frozenset(("fopen", "ifstream", "fread"))
 
 _MAX_DEPTH = 24
 _MAX_BASES = 5
+_MAX_HANDED = 4
+"""Functions that call each other out of variables, one the next."""
 
 _ENTRY_POINTS = frozenset(
     (
@@ -322,7 +324,7 @@ class Interpreter(Flow):
                 written.add(place)
         self.open_all(written)
 
-    def skip_routine(self, routine: Routine) -> None:
+    def skip_routine(self, routine: Routine, hops: int = 0) -> None:
         """Open what a function may write that was handed to one that is not known."""
         closure = self.lambdas.get(routine.identity)
         if closure is None:
@@ -338,7 +340,30 @@ class Interpreter(Flow):
                 it = it.outer
             if it is not None:
                 self.open_at(it.names[name])
+            else:
+                self._open_from_now_on(name, frame)
         self.skip(function, ())
+        self._skip_called(function, frame, hops)
+
+    def _skip_called(self, function: Function, frame: Frame | None, hops: int) -> None:
+        """Open what the functions write that a function which was handed on has in variables, and calls."""
+        for name in called_names(function) if hops < _MAX_HANDED else ():
+            it = frame
+            while it is not None and name not in it.names:
+                it = it.outer
+            held = self.store.read(it.names[name]) if it is not None and self.store is not None else None
+            if isinstance(held, Routine) and held.identity:
+                self.skip_routine(held, hops + 1)
+
+    def _open_from_now_on(self, name: str, frame: Frame | None) -> None:
+        """Open the field of an object that a function which was handed on may set whenever it is called."""
+        while frame is not None and frame.this is None:
+            frame = frame.outer
+        if frame is None or not isinstance(frame.this, Pointer) or self.store is None:
+            return
+        place = f"{frame.this.place}.{name}"
+        self.open_at(place)
+        self.set_whenever.add(place)
 
     def _is_short(self, function: Function) -> bool:
         """Tell whether a function that calls no OpenCL is worth running."""

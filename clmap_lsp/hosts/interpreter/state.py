@@ -183,8 +183,9 @@ class State(ABC):
         """By file."""
         self.painted: set[str] = set()
         """Macros that name themselves and are being expanded: C does so once."""
-        self.opened: set[str] = set()
-        """Names of variables and fields that functions which were not run may have given other values."""
+        self.opened, self.set_whenever = set[str](), set[str]()
+        """Names of variables and fields that functions which were not run may have given other values; the
+        places of fields that callbacks set."""
         self.blocks: list[set[str]] = []
         """Of each block of C that is being run, the names that it declares."""
         self._know_no_functions()
@@ -288,6 +289,8 @@ class State(ABC):
         type_name = self.types.get(place) or self.types.get(place.rpartition("[")[0], "")
         if type_name and "*" not in type_name:
             value = converted(self._resolved(type_name), value)
+        if place in self.set_whenever:
+            value = opened_as(name_of(place).lstrip("."), value)
         self.store.write(place, named(place, value))
         kept_in = kept_name(place)
         for it in value.values if isinstance(value, Alternatives) else (value,):
