@@ -304,18 +304,9 @@ def integer_functions(rng: random.Random, _: str) -> tuple[str, str]:
 
 
 _EXACT = ("floor", "ceil", "trunc", "rint", "round", "fabs", "sign", "logb")
-_EXACT_OF_TWO = (
-    "fmin",
-    "fmax",
-    "copysign",
-    "fdim",
-    "fmod",
-    "nextafter",
-    "step",
-    "remainder",
-    "maxmag",
-    "minmag",
-)
+_EXACT_OF_TWO = ("fmin", "fmax", "copysign", "fdim", "nextafter", "step", "maxmag", "minmag")
+_EXACT_OF_SCALARS = ("fmod", "remainder")
+"""In vectors of PoCL what one lane gets depends on the others, as `frexp` of zero does on the width."""
 _ORDERS = ("isequal", "isnotequal", "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater",
            "isordered", "isunordered")  # fmt: skip
 _CLASSES = ("isnan", "isinf", "isfinite", "isnormal", "signbit")
@@ -328,18 +319,20 @@ def float_functions(rng: random.Random, _: str) -> tuple[str, str]:
     n, finite, order = lanes if lanes > 1 else "", _finite(kind, lanes, a), rng.choice(_ORDERS)
     integer = {"float": "int", "double": "long"}[kind] if lanes > 1 else "int"
 
+    two = _EXACT_OF_TWO + (_EXACT_OF_SCALARS if lanes == 1 else ())
+
     def with_second(second: str, call: str) -> str:
         return f"{_named(second, lanes)} e; {folded(kind, lanes, call)} {folded(second, lanes, 'e')}"
 
     chosen = f"select({a}, {b}, {order}({a}, {b}))" if lanes > 1 else f"({a} < {b} ? {a} : {b})"
     ways = [
         folded(kind, lanes, f"{rng.choice(_EXACT)}({a})"),
-        folded(kind, lanes, f"{rng.choice(_EXACT_OF_TWO)}({a}, {b})"),
+        folded(kind, lanes, f"{rng.choice(two)}({a}, {b})"),
         folded(integer, lanes, f"{order}({a}, {b})"),
         folded(integer, lanes, f"{rng.choice(_CLASSES)}({a})"),
         folded("int", lanes, f"ilogb({finite})"),
         folded(kind, lanes, f"ldexp({a}, (int{n})({rng.randint(-160, 160)}))"),
-        with_second("int", f"frexp({finite}, &e)"),
+        *([with_second("int", f"frexp({finite}, &e)")] if lanes == 1 else []),
         with_second(kind, f"modf({a}, &e)"),
         with_second(kind, f"fract({finite}, &e)"),
         folded(kind, lanes, f"fma({a}, {b}, {_vector(kind, lanes, rng)})"),
