@@ -521,7 +521,8 @@ class DeclaratorParser(InitializerParser, ABC):
             self.at += 1
             if self.accept("="):
                 value = self._enumerated()
-            item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, value=value)
+            of_item = _type_of_enumerator(value)
+            item = Symbol(self.texts[at], Kind.ENUMERATOR, of_item, at, at, self.at, value=value)
             item.parent = symbol
             if item.name in names:
                 self.issue("redefinition", f"redefinition of enumerator '{item.name}'", token=at)
@@ -860,6 +861,14 @@ def _as_parameter(type_: Qualified) -> Qualified:
 def _near_word(text: str) -> str | None:
     """Return the word of the language that was perhaps meant by an unknown type's name."""
     return nearest(text, [*TYPE_NAMES, *sorted(SPECIFIER_WORDS)])  # A set has another order in each process.
+
+
+def _type_of_enumerator(value: int | float | None) -> Qualified:
+    """Return the type of an enumerator: int, or the first that is large enough, as clang has it."""
+    if not isinstance(value, int) or -(1 << 31) <= value < 1 << 31:
+        return INT
+    name = "uint" if 0 < value < 1 << 32 else "long" if value < 1 << 63 else "ulong"
+    return Qualified(SCALARS[name])
 
 
 def is_void(base: object) -> bool:

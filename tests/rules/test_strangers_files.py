@@ -182,3 +182,14 @@ def test_a_copy_that_registers_do_not_hold_is_said_to_lie_in_memory(tmp_path: Pa
     report = check_file(CheckJob(str(path), Settings(), Selection.of()))
     (said,) = [it.message for it in report.findings if it.code == "CM510"]
     assert "1000 words, more than the 255 registers a work-item can have" in said
+
+
+@pytest.mark.parametrize(("value", "is_refused"), [("4294883355U", False), ("7", True)])
+def test_an_enumerator_that_fits_no_int_is_unsigned(tmp_path: Path, value: str, is_refused: bool) -> None:
+    """As in a generator of random numbers that many copy; compilers take the first and refuse the second."""
+    path = tmp_path / "k.cl"
+    path.write_text(
+        f"uint next(uint x) {{ enum {{ A = {value} }}; return mul_hi(x, A); }}\n"
+        "__kernel void k(__global uint *a) { a[get_global_id(0)] = next(a[get_global_id(0)]); }\n"
+    )
+    assert [it[0] for it in found(path)] == (["CM011"] if is_refused else [])
