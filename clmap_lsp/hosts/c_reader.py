@@ -68,13 +68,13 @@ _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_ca
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_cpp.language()))
+def _language() -> Language:
+    return Language(tree_sitter_cpp.language())
 
 
 def parse_c(text: str) -> Node:
     """Return the syntax tree of C or C++."""
-    return host_tree(_parser(), text)
+    return host_tree(Parser(_language()), text)
 
 
 def read_c(text: str, path: str) -> Module:

@@ -55,13 +55,13 @@ _OPS = {"/": "truediv", "%": "mod", "and": "&&", "or": "||", "is": "==", "is not
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_python.language()))
+def _language() -> Language:
+    return Language(tree_sitter_python.language())
 
 
 def parse_python(text: str) -> Node:
     """Return the syntax tree of Python."""
-    return host_tree(_parser(), text)
+    return host_tree(Parser(_language()), text)
 
 
 def read_python(text: str, path: str) -> Module:

@@ -76,7 +76,10 @@ def stand_too_deep(texts: Sequence[str]) -> bool:
 
 
 def host_tree(parser: Parser, text: str) -> Node:
-    """Return the syntax tree of host code; an empty one of what nobody wrote."""
+    """Return the syntax tree of host code; an empty one of what nobody wrote.
+
+    The parser is to be the caller's own: one that two threads use at once ends the process.
+    """
     tree = None
     if not _is_deep(text) and not _CONTINUED.search(text):
         tree = within_steps(parser, text.encode("utf-8", "replace"))
