@@ -168,6 +168,10 @@ def _cost(value: Expression) -> float:
 # ------------------------------------------------------------------------------------------------ tables
 
 
+_TABLE_BYTES = 1 << 16
+"""All of constant memory (CUDA C++ Programming Guide, technical specifications per compute capability)."""
+
+
 def constant_tables(kernel: Kernel) -> Mapping[Variable, bytes]:
     """Return the contents of private arrays that are written with constants only, each element once.
 
@@ -178,7 +182,7 @@ def constant_tables(kernel: Kernel) -> Mapping[Variable, bytes]:
     others = _otherwise_used(kernel)
     for run, store in _in_runs(kernel.body, iter(range(1 << 30))):
         root = private_object(store.pointer)
-        if root is None or root in others:
+        if root is None or root in others or root.type.size > _TABLE_BYTES:
             continue
         at, data = _place(store.pointer), _bytes(store)
         if at is None or data is None or at + len(data) > root.type.size:

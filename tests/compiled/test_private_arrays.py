@@ -68,6 +68,12 @@ def test_a_table_is_what_constants_alone_are_written_to_once(text: str, is_table
         assert len(data) == variable.type.size
 
 
+@pytest.mark.parametrize("length", ["16385", "536870912", "4611686018427387904"])
+def test_an_array_beyond_constant_memory_is_no_table(length: str) -> None:
+    program = read_program(body(f"int t[{length}]; t[1] = 1; o[0] = t[n];"), "k.cl")
+    assert constant_tables(program.kernels[0]) == {}
+
+
 def test_contents_of_a_table_are_its_bytes() -> None:
     program = read_program(body("short w[4] = {1, -2, 3}; o[0] = w[n];"), "k.cl")
     (data,) = constant_tables(program.kernels[0]).values()
