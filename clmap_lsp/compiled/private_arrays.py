@@ -9,7 +9,7 @@ the limits, are what the driver's PTX keeps in memory of 136 kernels
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.intervals import Interval, Ranges, interval, last_value
@@ -43,6 +43,8 @@ class _Walk:
 
     def __init__(self, found: set[int]) -> None:
         self.found = found
+        self.assigned: dict[int, frozenset[Variable]] = {}
+        """By `id` of the statement: a nest of loops is looked through once."""
 
     def block(self, block: Block, known: Ranges) -> float:
         """Return what a block costs, its unrolled loops spelled out; `known` are the counters around it."""
@@ -56,20 +58,19 @@ class _Walk:
                         ranges[variable] = found
                 case ir.Loop():
                     cost += self._loop(it, ranges)
-                    for variable in _assigned(it):
-                        ranges.pop(variable, None)
+                    _forget(ranges, self._assigned(it))
                 case _:
                     inside = sum(self.block(part, ranges) for part in ir.blocks(it))
                     address = it.pointer if isinstance(it, ir.Load | ir.Store) else None
                     values = [value for value in ir.expressions(it) if value is not address]
                     cost += inside + 1.0 + sum(_cost(value) for value in values)
-                    for variable in _assigned(it):
-                        ranges.pop(variable, None)
+                    _forget(ranges, self._assigned(it))
         return cost
 
     def _loop(self, loop: Loop, ranges: Ranges) -> float:
-        counted = _counter(loop, ranges)
-        around = {name: it for name, it in ranges.items() if name not in set(_assigned(loop))}
+        counted = self._counter(loop, ranges)
+        around = dict(ranges)
+        _forget(around, self._assigned(loop))
         if counted is None:
             return self.block(loop.body, around) + 2.0
         counter, values, trips = counted
@@ -85,20 +86,38 @@ class _Walk:
         inner = (it for it in ir.walk(body) if isinstance(it, ir.Loop))
         return any(it.unroll != 0 and id(it) not in self.found for it in inner)
 
+    def _counter(self, loop: Loop, ranges: Ranges) -> tuple[Variable, Interval, float] | None:
+        """Return a loop's counter, the values that it takes, and how often the loop turns at most."""
+        if len(loop.step) != 1 or not isinstance(step := loop.step[0], ir.Assign) or loop.test:
+            return None
+        counter, start = step.variable, ranges.get(step.variable)
+        if start is None or any(counter in self._assigned(it) for it in loop.body):
+            return None
+        stride = _stride(step.value, counter)
+        bound = last_value(loop.condition, counter, stride, ranges) if stride else None
+        if not stride or bound is None:
+            return None
+        low, high = (start.low, bound) if stride > 0 else (bound, start.high)
+        return counter, Interval(low, high), max((high - low) // abs(stride) + 1.0, 1.0)
 
-def _counter(loop: Loop, ranges: Ranges) -> tuple[Variable, Interval, float] | None:
-    """Return a loop's counter, the values that it takes, and how often the loop turns at most."""
-    if len(loop.step) != 1 or not isinstance(step := loop.step[0], ir.Assign) or loop.test:
-        return None
-    counter, start = step.variable, ranges.get(step.variable)
-    if start is None or any(it is counter for it in _assigned_in(loop.body)):
-        return None
-    stride = _stride(step.value, counter)
-    bound = last_value(loop.condition, counter, stride, ranges) if stride else None
-    if not stride or bound is None:
-        return None
-    low, high = (start.low, bound) if stride > 0 else (bound, start.high)
-    return counter, Interval(low, high), max((high - low) // abs(stride) + 1.0, 0.0)
+    def _assigned(self, statement: ir.Statement) -> frozenset[Variable]:
+        """Return the variables that a statement and those inside it may change."""
+        known = self.assigned.get(id(statement))
+        if known is None:
+            names = {statement.variable} if isinstance(statement, ir.Assign | ir.Load) else set()
+            known = frozenset(names).union(*(self._assigned(it) for it in _inside(statement)))
+            self.assigned[id(statement)] = known
+        return known
+
+
+def _inside(statement: ir.Statement) -> Iterator[ir.Statement]:
+    for part in ir.blocks(statement):
+        yield from part
+
+
+def _forget(ranges: dict[Variable, Interval], variables: Collection[Variable]) -> None:
+    for variable in variables:
+        ranges.pop(variable, None)
 
 
 def _stride(value: Expression, counter: Variable) -> int:
@@ -141,16 +160,6 @@ def private_object(pointer: Expression) -> Variable | None:
 
 def _reads(value: Expression, variables: set[Variable]) -> bool:
     return any(isinstance(it, ir.Read) and it.variable in variables for it in ir.nodes(value))
-
-
-def _assigned_in(block: Block) -> Iterator[Variable]:
-    for it in ir.walk(block):
-        if isinstance(it, ir.Assign | ir.Load):
-            yield it.variable
-
-
-def _assigned(statement: ir.Statement) -> Iterator[Variable]:
-    return _assigned_in((statement,))
 
 
 def _cost(value: Expression) -> float:
