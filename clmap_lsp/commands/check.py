@@ -46,7 +46,8 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check",
         help="check kernels and print findings",
-        description="Check OpenCL C files, or every kernel file below a directory, and print findings.",
+        description="Check OpenCL C files, or all kernels below a directory, in files and in strings of host "
+        "code, and print findings.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -7,22 +7,26 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from clmap_lsp.commands.same_kernels import kernels_of
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
-from clmap_lsp.reading import walk
+from clmap_lsp.reading import Found, walk
 from clmap_lsp.source.embedded import LANGUAGES, find_embedded
 from clmap_lsp.sources import UnreadableError, read_source
 from clmap_lsp.workspace import scope_of
 
 SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
 """Files that a directory walk takes for kernels; a file named on the command line may be called anything."""
+MAX_HOST_FILES = 20_000
+"""Host files below a directory that are searched for kernels in strings."""
 
 
 def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list[str]:
     """Return the files that the paths mean, each once: files as named, directories walked in sorted order.
 
-    Below a directory, what has no kernels and is included by others is left to these. Where it has no kernel
-    files, the host files that hold kernels in strings count, and those of C that are kernels.
+    Below a directory, what has no kernels and is included by others is left to these. Host files count that
+    hold whole kernels in strings, unless all of these stand in kernel files as well. Where there are no
+    kernel files, host files with parts of kernels count too, and those of C that are kernels.
 
     Directories whose names start with a dot are left out, and links to directories are not followed. Links to
     files outside the workspace, pipes and devices are left out with a line on standard error.
@@ -35,9 +39,7 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
             _refuse_other_languages(path)
             found[path] = None
         elif Path(path).is_dir():
-            below = [it for it in _walk(path, SUFFIXES) if not (excluded(Path(it)) or _is_variant(Path(it)))]
-            if not below:
-                below = [it for it in _walk(path, LANGUAGES) if not excluded(Path(it)) and _holds_kernels(it)]
+            below = _below(path, excluded)
             if not below:
                 raise UsageError(
                     f"{path}: no kernels below this directory, in files that end in .cl, .clc or .ocl or in "
@@ -49,6 +51,32 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
         else:
             raise UsageError(f"{path}: no such file or directory")
     return list(found)
+
+
+def _below(folder: str, excluded: Callable[[Path], bool]) -> list[str]:
+    """Return the kernel files below a folder, and the host files that hold kernels which these do not.
+
+    Of host files that may not be opened nothing is said where there are kernel files: few have kernels.
+    """
+    found = list(walk(folder, SUFFIXES | LANGUAGES.keys(), scope_of(str(Path(folder, "any")))))
+    hosts = [it for it in found if Path(it.path).suffix.lower() in LANGUAGES]
+    others = [it for it in found if Path(it.path).suffix.lower() not in LANGUAGES]
+    kernels = [it for it in _opened(others) if not (excluded(Path(it)) or _is_variant(Path(it)))]
+    if not kernels:
+        return [it for it in _opened(hosts) if not excluded(Path(it)) and _holds_kernels(it)]
+    searched = [it.path for it in hosts if not (it.refused or excluded(Path(it.path)))][:MAX_HOST_FILES]
+    in_strings = {it: own for it in searched if (own := kernels_of(_programs_of(it)))}
+    known = kernels_of(map(_text, kernels)) if in_strings else frozenset()
+    wanted = {*kernels, *(it for it, own in in_strings.items() if not own <= known)}
+    return [it.path for it in found if it.path in wanted]
+
+
+def _opened(found: Iterable[Found]) -> Iterator[str]:
+    for it in found:
+        if it.refused:
+            sys.stderr.write(terminal(f"clmap-lsp: {it.path}: left out ({it.refused})\n"))
+        else:
+            yield it.path
 
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -113,18 +141,24 @@ def _is_variant(path: Path) -> bool:
 
 def _holds_kernels(path: str) -> bool:
     """Tell whether a file that a host's suffix has holds kernels, in strings or as its own text."""
-    try:
-        text = read_source(path)
-    except UnreadableError:
+    text = _text(path)
+    if "kernel" not in text:
         return False
     language = LANGUAGES[Path(path).suffix.lower()]
     is_kernels = language != "python" and _HEAD.search(_COMMENTS.sub(" ", text)) is not None
     return is_kernels or bool(find_embedded(text, language))
 
 
-def _walk(folder: str, suffixes: Iterable[str]) -> Iterator[str]:
-    for it in walk(folder, suffixes, scope_of(str(Path(folder, "any")))):
-        if it.refused:
-            sys.stderr.write(terminal(f"clmap-lsp: {it.path}: left out ({it.refused})\n"))
-        else:
-            yield it.path
+def _programs_of(path: str) -> Iterator[str]:
+    """Yield the programs with kernels in the strings of a host file."""
+    text = _text(path)
+    if "kernel" in text:
+        yield from (it.text for it in find_embedded(text, LANGUAGES[Path(path).suffix.lower()]))
+
+
+def _text(path: str) -> str:
+    """Return the text of a file, or nothing where it cannot be read: the check says why."""
+    try:
+        return read_source(path)
+    except UnreadableError:
+        return ""

@@ -28,6 +28,12 @@ LANGUAGES: dict[str, HostLanguage] = {
 """The host language of a file by its suffix."""
 
 _KERNEL = lazy_pattern(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(\"']{0,2000}+\(", re.DOTALL)
+_METAL = lazy_pattern(
+    r"\busing\s+namespace\s+metal\b|<metal_\w+>|\[\[\s*(?:buffer|texture|thread|simdgroup|position)"
+)
+"""What shaders of Metal have, whose kernels begin as those of OpenCL do."""
+_CODE = lazy_pattern(r"[{}]|^[ \t]*#[ \t]*[a-z]|=[^=\n][^\n]*;|\)\s*;|\btypedef\b", re.MULTILINE)
+"""What OpenCL C of several lines has, and help, licences and queries of a database have not."""
 _C_STRING = f'"{STRING_BODY}{STRING_END}'
 _CPP_TOKEN = lazy_pattern(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
 _C_TOKEN = lazy_pattern(rf"{SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
@@ -43,6 +49,7 @@ _C_ESCAPE = lazy_pattern(
 _FIELD = lazy_pattern(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
 _JOINED_LINE = lazy_pattern(r"\\\r?\n")
 _PYTHON_COMMENT = lazy_pattern(r"(?<!\S)#[^\n]*")
+_ABOUT = lazy_pattern(r"(?<!\w)__(?:doc|license|copyright|author)__\s*+=\s*+\(?\s*+\Z")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
 _ASSIGNED = lazy_pattern(r'=\s*"')
@@ -99,8 +106,10 @@ def _holds_kernel(text: str) -> bool:
     A message may speak of `kernel scale(...)`, and what is put together as the program runs has parts.
     """
     match = _KERNEL.search(text)
-    if match is None or "{" in text[match.end() :]:
-        return match is not None
+    if match is None or _METAL.search(text):
+        return False
+    if "{" in text[match.end() :]:
+        return True
     return ("__kernel" in match[0] or "void" in text) and "\n" in text.strip()
 
 
@@ -155,8 +164,8 @@ def _stringified(text: str, language: HostLanguage) -> list[EmbeddedSource]:
 def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     """Return the OpenCL C in the strings of a host file, all else blanked, and how many strings that were.
 
-    Strings without a kernel count where they have several lines: hosts put them before the others. A text
-    that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
+    Strings without a kernel count where they have several lines of code: hosts put them before the others.
+    A text that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
     """
     own = LANGUAGES.get(PurePath(path).suffix.lower())
     language, is_host = own or ("c" if _assigns_string(text) else None), own is not None
@@ -165,7 +174,7 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     found, made = list(_strings(text, language)), _made(text, language)
     if not any(_holds_kernel(it.text) for it in _with_macros(made, found)):
         return text, 0
-    programs = [it for it in found if _holds_kernel(it.text) or "\n" in it.text.strip()]
+    programs = [it for it in found if _holds_kernel(it.text) or _may_go_before(it.text)]
     if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
         programs = _with_macros(made, programs)
     blank = re.sub(r"[^\n]", " ", text)
@@ -177,9 +186,16 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     return "".join((*parts, blank[at:])), len(programs)
 
 
+def _may_go_before(text: str) -> bool:
+    """Tell whether a string without a kernel may be what a host puts before others."""
+    return "\n" in text.strip() and not _METAL.search(text) and _CODE.search(text) is not None
+
+
 def _is_value(text: str, start: int) -> bool:
-    """Tell whether a string of Python is a value; one that stands alone is a comment."""
+    """Tell whether a string of Python is a value that code may be; one that stands alone is a comment."""
     before = text[max(start - 300, 0) : start]
+    if _ABOUT.search(before):
+        return False
     lines = [_PYTHON_COMMENT.sub("", it) for it in before.split("\n")]
     said = "\n".join(lines).rstrip(" \t\r\n\f\v\\")
     return said.endswith(_BEFORE_VALUES) or (said.endswith(":") and said.count("\n") == len(lines) - 1)

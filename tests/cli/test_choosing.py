@@ -235,7 +235,7 @@ def test_files_of_equal_lines_are_compared_in_no_time():
     assert time.process_time() - began < 10
 
 
-def test_kernels_in_strings_of_hosts_are_checked_where_there_are_no_kernel_files(tmp_path: Path) -> None:
+def test_kernels_in_strings_of_hosts_are_checked_beside_kernel_files(tmp_path: Path) -> None:
     raw = f'#include <string>\nstd::string kernels = R"(\n{FAR})";\nint main() {{}}\n'
     (tmp_path / "kernels.cpp").write_text(raw)
     (tmp_path / "other.cpp").write_text("int other() { return 1; }\n")
@@ -246,7 +246,47 @@ def test_kernels_in_strings_of_hosts_are_checked_where_there_are_no_kernel_files
     (line,) = lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))
     assert line.startswith("kernels.cpp:7:5: CM102")
     (tmp_path / "own.cl").write_text("__kernel void own(__global int *a) { a[get_global_id(0)] = 1; }\n")
-    assert not lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))
+    (line,) = lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))
+    assert line.startswith("kernels.cpp:7:5: CM102")
+
+
+def test_kernels_in_strings_that_stand_in_kernel_files_are_checked_there(tmp_path: Path) -> None:
+    """A build makes such hosts of kernel files: without comments, and laid out anew."""
+    made = "".join(f'    "{line.strip()}\\n"\n' for line in FAR.splitlines() if not line.startswith("//"))
+    (tmp_path / "a_made.h").write_text(f"static const char *far_kernel =\n{made};\n")
+    (tmp_path / "far.cl").write_text(FAR.replace("{", "{ // by rows\n", 1))
+    done = clmap("check", ".", "--format", "concise", "--summary", cwd=tmp_path)
+    assert [line.partition(":")[0] for line in lines(done) if "CM102" in line] == ["far.cl"], done.stdout
+    assert "a_made.h" not in done.stdout
+    more = '\nconst char *more = "__kernel void one(__global int *a) { a[get_global_id(0) * 32] = 1; }";\n'
+    (tmp_path / "a_made.h").write_text(f"static const char *far_kernel =\n{made};\n{more}")
+    assert "a_made.h" in clmap("check", ".", "--format", "concise", cwd=tmp_path).stdout
+
+
+def test_beside_kernel_files_parts_of_kernels_and_other_languages_are_left(tmp_path: Path) -> None:
+    (tmp_path / "own.cl").write_text("__kernel void own(__global int *a) { a[get_global_id(0)] = 1; }\n")
+    (tmp_path / "parts.cpp").write_text(
+        'void put(std::ostream &out, int n) {\n    out << "__kernel void far(__global int *a) {";\n'
+        '    for (int i = 0; i < n; i++) out << "a[get_global_id(0) * 32 + " << i << "] = 1;";\n'
+        '    out << "}";\n}\n'
+    )
+    metal = (
+        "kernel void far(device int *a [[buffer(0)]], uint i [[thread_position_in_grid]]) { a[i * 32] = 1; }"
+    )
+    (tmp_path / "shader.hpp").write_text(f'static const char *shader = "{metal}";\n')
+    done = clmap("check", ".", "--format", "concise", cwd=tmp_path)
+    assert done.returncode == 0 and not lines(done), done.stdout
+    assert lines(clmap("check", ".", "--format", "concise", cwd=tmp_path)) == []
+
+
+def test_what_a_file_of_python_says_of_itself_is_no_code(tmp_path: Path) -> None:
+    about = '__doc__ = """\nScales; the head may be had::\n\n    #include <own.cl>\n\n"""\n'
+    licence = 'LICENCE = """\nUse it as you like.\nThere is no warranty;\nnone at all.\n"""\n'
+    kernel = "#include <gone.h>\n__kernel void scale(__global real *a) { a[get_global_id(0)] *= 2; }\n"
+    (tmp_path / "run.py").write_text(f'{about}{licence}CODE = """\n{kernel}"""\n')
+    said = clmap("check", "run.py", cwd=tmp_path).stdout
+    assert "gone.h" in said and "`real`" in said
+    assert "own.cl" not in said and "warranty" not in said and "Scales" not in said, said
 
 
 OF_BUILD = (
