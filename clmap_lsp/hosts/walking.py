@@ -226,7 +226,12 @@ def _rows(function: Function) -> dict[str, set[int]]:
 
 def mentions(function: Function, names: AbstractSet[str]) -> bool:
     """Tell whether one of some names stands in a function, as a variable, a field or a function."""
-    return any(isinstance(it, (Name, Member)) and it.name in names for it in nodes(function.body))
+    return not _mentioned(function).isdisjoint(names)
+
+
+@_OfFunction
+def _mentioned(function: Function) -> frozenset[str]:
+    return frozenset(it.name for it in nodes(function.body) if isinstance(it, (Name, Member)))
 
 
 def made_names(function: Function) -> frozenset[str]:
