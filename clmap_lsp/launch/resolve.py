@@ -41,6 +41,8 @@ from clmap_lsp.source.types import (
 from clmap_lsp.workspace import scope_of
 
 _ANY_LOCAL = 1 << 20
+MOST_ITEMS = 1 << 16
+"""Work-items in a work-group: far more than any device takes."""
 
 
 def resolve(
@@ -320,8 +322,8 @@ def _check_sizes(draft: Draft, kernel: ir.Kernel) -> None:
     items = 1
     for size in draft.local_size:
         items *= size
-    if items > 1 << 16:
-        raise LaunchError(f"a work-group of {items} work-items is too large", "use at most 65536")
+    if items > MOST_ITEMS:
+        raise LaunchError(f"a work-group of {items} work-items is too large", f"use at most {MOST_ITEMS}")
 
 
 def open_parts(launch: Launch) -> Iterator[str]:

@@ -68,6 +68,8 @@ class RuleContext:
     """What the text declares and what a compiler would refuse; `None` where only faults are judged."""
     standard: str = defaults.STANDARD
     """The OpenCL C version that the file is built for, as `-cl-std`."""
+    set_by_build: frozenset[str] = frozenset()
+    """Macros that options, settings or host code define."""
     is_standard_open: bool = False
     """Nobody says which one that is: neither options nor settings nor host code."""
 

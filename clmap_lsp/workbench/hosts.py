@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""
-MAX_STRAY_FILES = 200
-"""The same where nothing marks a workspace: the folder may be one of downloads."""
+MAX_STRAY_FILES = 2_000
+"""The same where nothing marks a workspace, the nearest first: the folder may be one of downloads."""
 MAX_BYTES = 2 << 20
 """A longer host file is generated."""
 _STANDARD = re.compile(r"-cl-std=(CL[\w.+]+)")
@@ -286,7 +286,9 @@ class HostFiles:
         key, hosts = _key(own, settings), settings.hosts
         if key not in self._projects:
             most = MAX_FILES if is_marked(own) else MAX_STRAY_FILES
-            project = project_of(key[0], dict(hosts.defines), hosts.wrappers, most=most, seen=self._seen)
+            near = str(Path(own).parent)
+            wrappers = hosts.wrappers
+            project = project_of(key[0], dict(hosts.defines), wrappers, most=most, seen=self._seen, near=near)
             self._projects[key] = project
         return self._projects[key]
 
@@ -363,16 +365,19 @@ def project_of(
     *,
     most: int = MAX_FILES,
     seen: Callable[[str], None] = lambda _: None,
+    near: str = "",
 ) -> HostProject:
     """Return the project of all host and kernel files below a folder, at most `most` files.
 
-    `seen` is told of each file before it is read.
+    `seen` is told of each file before it is read. What is below the folder `near` comes before all others.
     """
     scope = scope_of(str(Path(folder, "any")))
-    paths = []
-    for it in walk(folder, tuple(HOST_SUFFIXES | KERNEL_SUFFIXES), scope):
-        if not it.refused:
-            paths.append(it.path)
+    suffixes = tuple(HOST_SUFFIXES | KERNEL_SUFFIXES)
+    folders = (near, folder) if near not in ("", folder) else (folder,)
+    found = (it.path for start in folders for it in walk(start, suffixes, scope) if not it.refused)
+    paths: dict[str, None] = {}
+    for it in found:
+        paths[it] = None
         if len(paths) >= most:
             break
 

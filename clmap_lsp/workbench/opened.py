@@ -180,6 +180,7 @@ class OpenedFile:
             refused,
             index=self.index,
             standard=standard,
+            set_by_build=frozenset(name for name, _ in self.settings.build.defines),
             is_standard_open=self.is_standard_open,
         )
         said = run(context, selection, self._memory)

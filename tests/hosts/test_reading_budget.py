@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from clmap_lsp.config import Settings
 from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.launches import HostReader
-from clmap_lsp.workbench.hosts import MAX_STRAY_FILES, project_of
+from clmap_lsp.workbench.hosts import MAX_STRAY_FILES, HostFiles, project_of
 
 KERNEL = "__kernel void scale(__global float *a) { a[get_global_id(0)] *= 2.0f; }\n"
 LAUNCH = """\
@@ -58,3 +61,28 @@ def test_a_folder_that_nothing_marks_is_not_searched_to_the_end(tmp_path: Path) 
     for number in range(MAX_STRAY_FILES + 50):
         (tmp_path / f"f{number}.c").write_text("int x;\n", encoding="utf-8")
     assert len(project_of(str(tmp_path), most=MAX_STRAY_FILES).paths) == MAX_STRAY_FILES
+
+
+def test_in_a_folder_that_nothing_marks_what_is_near_comes_first(tmp_path: Path) -> None:
+    """Programs of a collection lie side by side: those that come first by name are not more important."""
+    for program in ("alpha", "omega"):
+        (tmp_path / program).mkdir()
+        for number in range(20):
+            (tmp_path / program / f"f{number}.c").write_text("int x;\n", encoding="utf-8")
+    project = project_of(str(tmp_path), most=30, near=str(tmp_path / "omega"))
+    assert sum("omega" in it for it in project.paths) == 20
+    assert len(project.paths) == 30
+
+
+def test_a_launch_in_a_collection_that_nothing_marks_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").mkdir()
+    for number in range(MAX_STRAY_FILES + 5):
+        (tmp_path / "a" / f"f{number}.c").touch()
+    own = tmp_path / "z"
+    own.mkdir()
+    kernel = _project(own, 0)
+    monkeypatch.chdir(tmp_path)
+    found = HostFiles().facts(str(kernel), KERNEL, Settings())
+    assert set(found.launches) == {"scale"}
