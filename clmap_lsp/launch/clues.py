@@ -10,6 +10,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.byte_pitches import BytePitches, find_byte_pitches, starts_at_id
 from clmap_lsp.launch.fixed_arrays import most_of
 from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
+from clmap_lsp.launch.halved import logarithms
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.per_kernel import per_kernel
@@ -54,6 +55,9 @@ class Clues:
     """Scalar parameters that indices or hashes are cut down with, as in `h & mask`: one less than a size."""
     shifts: set[Variable] = field(default_factory=set)
     """Scalar parameters that something is shifted by: logarithms of sizes, numbers of bits."""
+    logarithms: Mapping[Variable, bool] = field(default_factory=dict)
+    """Scalar parameters that count how often a distance is halved or doubled, each with whether a work-group
+    waits in between."""
     windows: set[Variable] = field(default_factory=set)
     """Scalar parameters that a window of two dimensions moves by: strides of convolutions, sizes of bins."""
     radii: set[Variable] = field(default_factory=set)
@@ -135,6 +139,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
+    clues.logarithms = logarithms(kernel, forms)
     clues.bytes = find_byte_pitches(kernel, forms)
     clues.most = most_of(kernel, forms)
     asked = _asked(kernel)

@@ -242,6 +242,11 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         # What also counts a loop is the logarithm of the whole size, as in a reversal of bits.
         items = draft.size_of(0) or draft.problem(n)
         return items.bit_length() - 1 if parameter in clues.limits else min(_SHIFT, items.bit_length() - 1)
+    if parameter in clues.logarithms:
+        # What a work-group halves together, waiting each time, is as large as it is.
+        waits = clues.logarithms[parameter] and draft.local_size
+        items = draft.local_size[0] if waits else draft.size_of(0) or draft.problem(n)
+        return max(items.bit_length() - 1, 1)
     if parameter in clues.radii:
         return _RADIUS
     if parameter in clues.windows:
