@@ -67,12 +67,20 @@ def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
 
 
 def supposing_lengths(launch: Launch, result: EmulationResult) -> EmulationResult:
-    """Return the result of a launch whose faults say so where they hang on a buffer's inferred length."""
-    short = next((it.buffer for it in result.faults if _is_guess(launch, it)), None)
-    if short is None:
+    """Return the result of a launch whose faults say so where they hang on a buffer's inferred length.
+
+    Nothing is told of what lies behind the end that a buffer was given to fit into memory.
+    """
+    guessed = [it for it in result.faults if _is_guess(launch, it)]
+    if not guessed:
         return result
+    is_capped = any(it.buffer in launch.capped for it in guessed)
+    short = next((it.buffer for it in guessed if it.buffer not in launch.capped), None)
     faults = tuple(
-        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it for it in result.faults
+        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it
+        for it in result.faults
+        if not (is_capped and _follows(it, it.buffer))
+        and not (it.buffer in launch.capped and _is_guess(launch, it))
     )
     return replace(result, faults=faults)
 

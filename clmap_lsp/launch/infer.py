@@ -90,6 +90,8 @@ class Draft:
     """Known dimensions of a global size that is open otherwise, 0 for the others."""
     partly_local: tuple[int, ...] = ()
     guess: Guess = SMALL
+    capped: set[str] = field(default_factory=set)
+    """Buffers that are shorter than what the kernel may reach."""
     probed: int = 0
     """Statements that were walked to see what loops do (`extents.py`), for all that was tried."""
 
@@ -276,7 +278,7 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
             whole = max(draft.problem(n), _bound(parameter, dimension, clues, draft, n))
         return whole * clues.spread.get(parameter, 1)
     if parameter in clues.strided or parameter in clues.shared_out:
-        return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
+        return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.problem(n))
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:
@@ -484,6 +486,7 @@ def _fit_reach(kernel: ir.Kernel, draft: Draft) -> None:
         if not name or held[name].count <= items:
             return
         draft.arguments[name] = replace(held[name], count=items)
+        draft.capped.add(name)
 
 
 def _inferred_bytes(kernel: ir.Kernel, draft: Draft) -> int:

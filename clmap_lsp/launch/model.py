@@ -189,6 +189,8 @@ class Launch:
     """For people: `clmap.toml:12`, `line 3`, `launch.sim`, or how it was inferred."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """Where each part comes from: `global`, `local`, `OFFSET` if there is one, and arguments by name."""
+    capped: frozenset[str] = frozenset()
+    """Buffers that were made shorter than the kernel may reach, as all of it would not fit into memory."""
 
     @property
     def work_items(self) -> int:
@@ -232,7 +234,7 @@ class Launch:
         """
         arguments = [(name, *_described(it)) for name, it in sorted(self.arguments.items())]
         sizes = self.global_size, self.local_size, self.global_offset
-        whole = self.kernel, sizes, arguments, self.origin.value, sorted(self.inferred)
+        whole = self.kernel, sizes, arguments, self.origin.value, sorted(self.inferred), sorted(self.capped)
         return hashlib.blake2b(repr(whole).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
     @property
