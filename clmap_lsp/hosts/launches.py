@@ -38,7 +38,7 @@ from clmap_lsp.hosts.values import (
     kept_name,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, handed_on, made_names, mentions, rows_of, writes
+from clmap_lsp.hosts.walking import called_names, made_names, mentions, rows_of, users_in, writes
 from clmap_lsp.source.options import defines_in
 
 _LAUNCHING = frozenset(
@@ -484,14 +484,20 @@ class _Runs:
             function = rest.pop()
             if function.name == "main" or function.path.endswith(".py"):
                 continue
-            names = self.project.called_as(function)
-            mentioning = (it for name in names for it in self._mentioning(name, function.path))
-            for it in mentioning:
-                uses = names & self._calls(it) or (not it.owner and function.name in handed_on(it))
-                if uses and (it.path, it.row) not in result:
+            for it in self._using(function):
+                if (it.path, it.row) not in result:
                     result[it.path, it.row] = it
                     rest.append(it)
         return list(result.values())
+
+    def _using(self, function: Function) -> Iterator[Function]:
+        """Yield what calls a function, or hands it on, of the files that its name stands in."""
+        names = self.project.called_as(function)
+        for name in names:
+            for path in self.project.candidates(name, function.path):
+                file = self.project.file(path)
+                if file is not None:
+                    yield from users_in(file.module, names, function.name)
 
     def _calls(self, function: Function) -> frozenset[str]:
         return called_names(function)

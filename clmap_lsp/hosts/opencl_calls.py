@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
 from clmap_lsp.hosts.project import KERNEL_SUFFIXES
-from clmap_lsp.hosts.store import MAX_ELEMENTS, join_values
+from clmap_lsp.hosts.store import join_values, with_elements
 from clmap_lsp.hosts.strings import piece
 from clmap_lsp.hosts.tree import Call, Expr, Member, Name, Str
 from clmap_lsp.hosts.values import (
@@ -644,9 +644,8 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
     place = pointer.place
     if store is None or (is_handle(pointer)):
         return
-    for target in [it for it in store if it.startswith(place + ".")]:
-        interpreter.open_at(target, keeps_default=default, device=device)
-    for target in (place, *(f"{place}[{i}]" for i in range(MAX_ELEMENTS)), f"{place}[*]"):
+    interpreter.open_fields(place, keeps_default=default, device=device)
+    for target in with_elements(place):
         held = store.get(target)
         is_number = isinstance(held, (Number, RunTime, Null))  # A handle starts as NULL.
         declared = interpreter.types.get(target)

@@ -26,6 +26,7 @@ from clmap_lsp.hosts.values import (
 MAX_ALTERNATIVES = 8
 MAX_ELEMENTS = 65
 """Elements of an array that are told apart."""
+_INDEXES = (*(f"[{number}]" for number in range(MAX_ELEMENTS)), "[*]")
 
 
 class Store(dict[str, Value]):
@@ -46,7 +47,7 @@ class Store(dict[str, Value]):
             return self[base]
         if index != "*":
             return self.get(base + "[*]")
-        known = [self[it] for it in (f"{base}[{number}]" for number in range(MAX_ELEMENTS)) if it in self]
+        known = [self[it] for it in (base + each for each in _INDEXES[:-1]) if it in self]
         return join_values(place, known) if known else None
 
     def write(self, place: str, value: Value) -> None:
@@ -71,9 +72,26 @@ class Store(dict[str, Value]):
         else:
             self[place] = value
 
+    def forget(self, place: str) -> None:
+        """Drop what stands at a place, and in its elements."""
+        for it in with_elements(place):
+            self.pop(it, None)
+
+    def changed_since(self, before: Store) -> list[tuple[str, Value]]:
+        """Return what does not stand here as it did: mostly few of thousands of places."""
+        get = before.get
+        return [(place, value) for place, value in self.items() if get(place) is not value]
+
     def copied(self) -> Store:
         """Return a store that changes on its own."""
         return Store(self)
+
+
+def with_elements(place: str) -> Iterator[str]:
+    """Yield a place, and those of its elements that are told apart."""
+    yield place
+    for element in _INDEXES:
+        yield place + element
 
 
 def named(place: str, value: Value) -> Value:
@@ -178,8 +196,7 @@ def join(one: Store | None, two: Store | None, default: int | None) -> Store | N
         return one
     result = one.copied()
     get = one.get
-    changed = [(place, theirs) for place, theirs in two.items() if get(place) is not theirs]
-    for place, theirs in changed:
+    for place, theirs in two.changed_since(one):
         mine = get(place)
         if mine is None:
             inherited = one.read(place)

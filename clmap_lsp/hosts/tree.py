@@ -439,7 +439,7 @@ class Class:
     """What it gives the template parameters of each base, as text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Module:
     """One host file."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import ref
 
 from clmap_lsp.dataclass import dataclass
@@ -37,31 +37,32 @@ from clmap_lsp.hosts.tree import (
     Try,
 )
 
+N = TypeVar("N", bound=Function | Module)
 T = TypeVar("T")
 
 
-class _OfFunction(Generic[T]):
-    """Something that follows from a function alone, worked out once and kept for as long as the function.
+class _OfTree(Generic[N, T]):
+    """Something that follows from a function or a file alone, worked out once and kept for as long as it is.
 
     A project's functions are asked in turn, again and again. They are told by identity: comparing trees would
     take longer than walking one. What outlived them would hold the trees of all host code that was ever read.
     """
 
-    def __init__(self, find: Callable[[Function], T]) -> None:
-        self._find = find
-        self._known: dict[int, tuple[ref[Function], T]] = {}
+    def __init__(self, find: Callable[[N], T]) -> None:
+        self._find: Callable[[N], T] = find
+        self._known: dict[int, tuple[ref[N], T]] = {}
 
-    def __call__(self, function: Function) -> T:
-        number = id(function)
+    def __call__(self, tree: N) -> T:
+        number = id(tree)
         known = self._known.get(number)
-        if known is not None and known[0]() is function:
+        if known is not None and known[0]() is tree:
             return known[1]
-        found = self._find(function)
-        self._known[number] = ref(function, lambda _: self._known.pop(number, None)), found
+        found = self._find(tree)
+        self._known[number] = ref(tree, lambda _: self._known.pop(number, None)), found
         return found
 
 
-@_OfFunction
+@_OfTree
 def _names(function: Function) -> frozenset[str]:
     return frozenset(_called(function.first + function.body))
 
@@ -71,7 +72,28 @@ def called_names(function: Function) -> frozenset[str]:
     return _names(function)
 
 
-@_OfFunction
+def users_in(module: Module, names: AbstractSet[str], handed: str) -> list[Function]:
+    """Return a file's functions that call one of some names or hand one on to others, in their order."""
+    calling, handing = _users(module)
+    found = {number for name in names for number in calling.get(name, ())}
+    found.update(handing.get(handed, ()))
+    return [module.functions[it] for it in sorted(found)]
+
+
+@_OfTree
+def _users(module: Module) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return which functions of a file call each name, and which that are no methods hand it on."""
+    calling: dict[str, list[int]] = {}
+    handing: dict[str, list[int]] = {}
+    for number, function in enumerate(module.functions):
+        for name in called_names(function):
+            calling.setdefault(name, []).append(number)
+        for name in handed_on(function) if not function.owner else ():
+            handing.setdefault(name, []).append(number)
+    return calling, handing
+
+
+@_OfTree
 def _handed(function: Function) -> frozenset[str]:
     calls = (it for it in nodes(function.body) if isinstance(it, Call))
     given = (it.operand if isinstance(it, AddressOf) else it for each in calls for it in each.arguments)
@@ -96,7 +118,7 @@ class Writes:
     parameters: frozenset[str]
 
 
-@_OfFunction
+@_OfTree
 def _writes(function: Function) -> Writes:
     body = function.first + function.body
     own = {it.name.lstrip("*") for it in function.parameters}
@@ -122,7 +144,7 @@ def _writes(function: Function) -> Writes:
     return Writes(frozenset(names), frozenset(members), frozenset(through))
 
 
-@_OfFunction
+@_OfTree
 def _own_names(function: Function) -> frozenset[str]:
     own = [it for it in nodes(function.body, inner=False) if not isinstance(it, Comprehension)]
     targets = [it for node in own for it in _targets(node)]
@@ -188,6 +210,16 @@ def _root(target: Expr) -> str:
                 return ""
 
 
+_PARTS: dict[type[Any], tuple[str, ...] | None] = {}
+"""The names of what each kind of node is made of: trees have few kinds, and very many nodes."""
+
+
+def _parts(kind: type[Any]) -> tuple[str, ...] | None:
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(it.name for it in fields(kind)) if is_dataclass(kind) else None
+    return _PARTS[kind]
+
+
 def nodes(tree: object, *, inner: bool = True) -> Iterator[object]:
     """Yield all statements and expressions of a tree, and those of functions inside of it."""
     rest: list[object] = [tree]
@@ -197,10 +229,10 @@ def nodes(tree: object, *, inner: bool = True) -> Iterator[object]:
             rest.extend(it)
         elif isinstance(it, Mapping):
             rest.extend(it.values())
-        elif is_dataclass(it) and not isinstance(it, type):
+        elif (parts := _parts(type(it))) is not None:
             yield it
             if inner or not isinstance(it, Lambda):
-                rest.extend(getattr(it, each.name) for each in fields(it))
+                rest.extend([getattr(it, name) for name in parts])
 
 
 def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
@@ -209,7 +241,7 @@ def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
     return frozenset(row for name in rows.keys() & names for row in rows[name])
 
 
-@_OfFunction
+@_OfTree
 def _rows(function: Function) -> dict[str, set[int]]:
     """Return the rows where each name is called, handed to a call, or what a variable is declared as."""
     found: dict[str, set[int]] = {}
@@ -229,7 +261,7 @@ def mentions(function: Function, names: AbstractSet[str]) -> bool:
     return not _mentioned(function).isdisjoint(names)
 
 
-@_OfFunction
+@_OfTree
 def _mentioned(function: Function) -> frozenset[str]:
     return frozenset(it.name for it in nodes(function.body) if isinstance(it, (Name, Member)))
 
@@ -239,7 +271,7 @@ def made_names(function: Function) -> frozenset[str]:
     return _made(function)
 
 
-@_OfFunction
+@_OfTree
 def _made(function: Function) -> frozenset[str]:
     found: set[str] = set()
     for it in nodes(function.first + function.body):

@@ -20,7 +20,7 @@ int main() {{ cl_kernel k = clCreateKernel(p, "k", 0); launch{0}(k, {0} * 64); }
 
 
 def remembered() -> int:
-    kept = [it for it in vars(walking).values() if isinstance(it, walking._OfFunction)]
+    kept = [it for it in vars(walking).values() if isinstance(it, walking._OfTree)]
     assert len(kept) > 5
     return sum(len(it._known) for it in kept)
 

@@ -433,7 +433,7 @@ class Flow(Expressions):
         opened = before.copied()
         lists: dict[int, Pointer] = {}
         if after is not None:
-            for place, value in after.items():
+            for place, value in after.changed_since(before):
                 old = before.read(place)
                 if isinstance(old, Sizes) and isinstance(value, Sizes) and _is_longer(old, value):
                     if id(value) not in lists:  # One list may have several names.

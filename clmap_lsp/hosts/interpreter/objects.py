@@ -78,8 +78,7 @@ class Objects(Names):
         store = self.store
         if store is None:
             return
-        for suffix in ("", *(f"[{i}]" for i in range(MAX_ELEMENTS)), "[*]"):
-            store.pop(place + suffix, None)
+        store.forget(place)
         if declare.is_reference and declare.value is not None:
             target = self.place(declare.value)
             if target is not None and self.frames and not self.frame.is_module:

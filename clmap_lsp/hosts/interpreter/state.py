@@ -356,6 +356,12 @@ class State(ABC):
         opened = [it for it in self.store or () if it == place or it.startswith(parts)]
         self._open_numbers(opened, keeps_default=keeps_default, device=device)
 
+    def open_fields(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
+        """Open the numbers in the fields of what is at a place, with those below them, in one walk."""
+        within = place + "."
+        opened = [it for it in self.store or () if it.startswith(within)]
+        self._open_numbers(opened, keeps_default=keeps_default, device=device)
+
     def open_all(self, places: Set[str]) -> None:
         """Open the numbers at several places, and those of their elements and fields, in one walk."""
         if places:
