@@ -130,8 +130,9 @@ class CallParser(OperandParser, ABC):
 
     def _check_arguments(self, callee: Symbol, value: Value, arguments: list[Value], closing: int) -> None:
         function = callee.type.base if callee.type is not None else None
-        if not isinstance(function, Function) or callee.overloads is not None or not function.has_prototype:
-            return
+        named = value.callee if isinstance(value.callee, Symbol) else callee
+        if not isinstance(function, Function) or named.overloads is not None or not function.has_prototype:
+            return  # Of several functions of the name each takes something else.
         wanted, given = len(function.parameters), len(arguments)
         only = callee.parameters[0].name if wanted == 1 and callee.parameters else ""
         if given < wanted:
@@ -283,7 +284,7 @@ def _alike(wanted: Qualified | None, given: Qualified) -> float:
         is_as_const = is_const(a.pointee) == is_const(b.pointee)
         return 2.0 * same + (space_of(a.pointee) is space_of(b.pointee)) + 0.5 * is_as_const
     if a == b:
-        return 3.0
+        return 3.0 + 0.5 * (canonical(wanted).access == canonical(given).access)
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         return 1.0 + 0.5 * (a.is_float == b.is_float) + 0.1 * (a.bits == b.bits)
     return -4.0

@@ -29,6 +29,7 @@ from clmap_lsp.index.types import (
     Record,
     Unknown,
     base_of,
+    canonical,
     is_const,
     space_of,
     spelled,
@@ -391,7 +392,17 @@ def _same_parameters(a: Symbol, b: Symbol) -> bool:
     if len(a.parameters) != len(b.parameters):
         return False
     pairs = zip(a.parameters, b.parameters, strict=True)
-    return all(_canonical_text(x.type) == _canonical_text(y.type) for x, y in pairs)
+    return all(
+        _canonical_text(x.type) == _canonical_text(y.type) and _access(x.type) == _access(y.type)
+        for x, y in pairs
+    )
+
+
+def _access(type_: Qualified | None) -> str | None:
+    """Return how an image may be accessed: functions of one name may be for each way."""
+    if type_ is None or not isinstance(base_of(type_), OpaqueType):
+        return None
+    return canonical(type_).access or "read_only"
 
 
 def _canonical_text(type_: Qualified | None) -> str:

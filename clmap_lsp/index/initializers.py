@@ -73,7 +73,7 @@ class InitializerParser(ExpressionParser, ABC):
                 if element is not None:
                     self.piece.expected.append(Expected(self.at, element))
                 value = self.assignment()
-                if element is not None and _takes_each(base):
+                if element is not None and _takes_each(base) and not self._is_text_of(base, value):
                     self.check_conversion(element, value, "initializing", value.start)
                 if isinstance(base, VectorType):
                     self.check_part(base, value)
@@ -89,6 +89,11 @@ class InitializerParser(ExpressionParser, ABC):
         if isinstance(base, VectorType) and lanes is not None and at <= base.lanes:
             self._check_lanes(base, lanes, opened)
         return most
+
+    def _is_text_of(self, base: object, value: Value) -> bool:
+        """Tell whether an array of bytes is given a literal between braces, `{"abc"}`, as C allows."""
+        is_text = self.texts[value.start][:1] == '"'
+        return is_text and isinstance(base, Array) and is_character(base.element)
 
     def _check_lanes(self, vector: VectorType, given: int, at: int) -> None:
         if given != vector.lanes and not self.is_cpp:

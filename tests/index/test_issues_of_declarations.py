@@ -275,3 +275,17 @@ def test_operators_of_macros_in_their_places() -> None:
 def test_the_error_stands_where_clang_puts_it() -> None:
     text = "__kernel void k(__global int *o, uchar4 c) {\n    c = c + 1;\n}\n"
     assert "2:11 error: scalar operand type has greater rank" in messages(text)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'typedef struct { char name[7]; int n; } P; constant P a[2] = {{{"abc"}, 1}, {"def", 2}};\n',
+        'constant char a[8] = {"hello"}; constant uchar b[] = {"hello"};\n',
+        "uchar __attribute__((overloadable)) f(read_only image2d_t i);\n"
+        "uchar __attribute__((overloadable)) f(read_write image2d_t i);\n"
+        "kernel void k(global uchar *o, read_only image2d_t x) { o[0] = f(x); }\n",
+    ],
+)
+def test_literals_between_braces_and_functions_for_each_access_are_right(text: str) -> None:
+    assert errors(text) == []
