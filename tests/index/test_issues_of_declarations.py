@@ -283,7 +283,7 @@ def test_the_error_stands_where_clang_puts_it() -> None:
         'typedef struct { char name[7]; int n; } P; constant P a[2] = {{{"abc"}, 1}, {"def", 2}};\n',
         'constant char a[8] = {"hello"}; constant uchar b[] = {"hello"};\n',
         "uchar __attribute__((overloadable)) f(read_only image2d_t i);\n"
-        "uchar __attribute__((overloadable)) f(read_write image2d_t i);\n"
+        "uchar __attribute__((overloadable)) f(write_only image2d_t i);\n"
         "kernel void k(global uchar *o, read_only image2d_t x) { o[0] = f(x); }\n",
     ],
 )
