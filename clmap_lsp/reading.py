@@ -238,14 +238,18 @@ _OF_AN_ENVIRONMENT = "pyvenv.cfg"
 _INSTALLED = frozenset({"node_modules", "site-packages"})
 """Folders of what other people wrote."""
 
+_APPLE_DOUBLE = "._"
+"""What macOS keeps of a file beside it on other file systems and in archives: `._k.cl` holds no text."""
+
 
 def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Found]:
     """Yield the files below a folder, in sorted order, whose names end so (in small letters).
 
     Folders whose names start with a dot are left out, and what package managers install: virtual
-    environments, `site-packages`, `node_modules`. Links to folders are not followed. Links to files and
-    everything that is no regular file are looked at, never opened: what leads out of the scope, and pipes and
-    devices, are yielded as refused, and so are folders that cannot be listed.
+    environments, `site-packages`, `node_modules`; also what macOS keeps beside files, `._k.cl`. Links to
+    folders are not followed. Links to files and everything that is no regular file are looked at, never
+    opened: what leads out of the scope, and pipes and devices, are yielded as refused, and so are folders
+    that cannot be listed.
     """
     wanted = tuple(suffixes)
     # Below the current folder names are shown, and annotated, without a leading `./`.
@@ -265,6 +269,8 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
             if entry.is_dir(follow_symlinks=False):
                 if not entry.name.startswith(".") and entry.name not in _INSTALLED:
                     below.append(os.path.join(here, entry.name))  # noqa: PTH118
+            elif entry.name.startswith(_APPLE_DOUBLE):
+                continue
             elif entry.name.lower().endswith(wanted) and not _leads_to_folder(entry):
                 yield Found(os.path.join(here, entry.name), _refusal(entry, within))  # noqa: PTH118
         waiting += reversed(below)

@@ -431,3 +431,10 @@ def test_more_text_than_is_read_is_refused_at_once(repository: Path):
     done = run(repository, "check", "large.cl")
     assert done.returncode == 2
     assert "large.cl: larger than 32 MiB" in done.stderr
+
+
+def test_what_macos_keeps_beside_a_file_is_no_kernel_file(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text("__kernel void k(__global int *a) { a[0] = 1; }\n", encoding="utf-8")
+    (tmp_path / "._k.cl").write_bytes(b"\0\5\x16\7\0\2\0\0Mac OS X")
+    found = [Path(it.path).name for it in walk(str(tmp_path), (".cl",), scope_of(str(tmp_path / "any")))]
+    assert found == ["k.cl"]
