@@ -27,13 +27,11 @@ Ranges = Mapping["ir.Variable", Interval]
 
 def interval(value: Expression, ranges: Ranges) -> Interval | None:
     """Return the values that an integer expression may take, `None` where constants do not say it."""
-    match value:
+    match ir.unconverted(value):
         case ir.Constant(value=int(number)):
             return Interval(number, number)
         case ir.Read(variable=variable):
             return ranges.get(variable)
-        case ir.Convert(operand=operand):
-            return interval(operand, ranges)
         case ir.Binary(op=op, left=left, right=right) if op in _CORNERS:
             first, second = interval(left, ranges), interval(right, ranges)
             if first is None or second is None:
@@ -99,11 +97,9 @@ _TURNED = {
 
 def _beside(value: Expression, counter: Variable, ranges: Ranges) -> float | None:
     """Return what is added to a counter where it is compared; `None` where it is not the counter."""
-    match value:
+    match ir.unconverted(value):
         case ir.Read(variable=variable):
             return 0.0 if variable is counter else None
-        case ir.Convert(operand=operand):
-            return _beside(operand, counter, ranges)
         case ir.Binary(op=ir.BinaryOp.ADD, left=left, right=right):
             first, more = _beside(left, counter, ranges), interval(right, ranges)
             return None if first is None or more is None else first + more.low

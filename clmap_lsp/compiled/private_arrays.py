@@ -104,15 +104,10 @@ class _Walk:
         """Return the variables that a statement and those inside it may change."""
         known = self.assigned.get(id(statement))
         if known is None:
-            names = {statement.variable} if isinstance(statement, ir.Assign | ir.Load) else set()
-            known = frozenset(names).union(*(self._assigned(it) for it in _inside(statement)))
+            inside = (it for part in ir.blocks(statement) for it in part)
+            known = frozenset(ir.written(statement)).union(*map(self._assigned, inside))
             self.assigned[id(statement)] = known
         return known
-
-
-def _inside(statement: ir.Statement) -> Iterator[ir.Statement]:
-    for part in ir.blocks(statement):
-        yield from part
 
 
 def _forget(ranges: dict[Variable, Interval], variables: Collection[Variable]) -> None:
@@ -122,13 +117,10 @@ def _forget(ranges: dict[Variable, Interval], variables: Collection[Variable]) -
 
 def _stride(value: Expression, counter: Variable) -> int:
     """Return what a step adds to the counter; 0 for any other step."""
-    while isinstance(value, ir.Convert):
-        value = value.operand
+    value = ir.unconverted(value)
     if not isinstance(value, ir.Binary) or value.op not in (ir.BinaryOp.ADD, ir.BinaryOp.SUB):
         return 0
-    if not isinstance(value.left, ir.Read) or value.left.variable is not counter:
-        return 0
-    if not isinstance(value.right, ir.Constant):
+    if ir.variable_of(value.left) is not counter or not isinstance(value.right, ir.Constant):
         return 0
     sign = 1 if value.op is ir.BinaryOp.ADD else -1
     return sign * int(value.right.value)
