@@ -3,8 +3,9 @@
 ## What it does
 
 Reports launches whose work-groups do not fill their SIMD groups, if at least an eighth of the lanes stays
-empty. Sizes that were inferred are left out: nobody has chosen them. It is a warning where 65,536 work-items
-or more leave half of the lanes empty, as groups of a single work-item do.
+empty. Sizes that were inferred are left out: nobody has chosen them. It is a warning where half of the lanes
+or more stay empty, and half a million of them in the whole launch: for groups of a single work-item these are
+17,000 work-items, for groups of 16 half a million.
 
 ## Why is this bad?
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
-_HALF, _MANY = 0.5, 1 << 16
+_HALF, _MANY = 0.5, 1 << 19
 
 RULE = RuleMeta("CM505", "partial-simd-groups", Severity.INFORMATION)
 
@@ -60,6 +61,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         return
     items = launch.group_items
     lanes = -(-items // width) * width
+    n_groups = launch.work_items // items
     idle = 1 - items / lanes
     if idle < IDLE_LANES_FROM or launch.work_items <= width:
         return
@@ -71,7 +73,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         f"have {width}."
     )
     is_known = "global" not in launch.inferred
-    is_slow = is_known and idle >= _HALF and launch.work_items >= _MANY
+    is_slow = is_known and idle >= _HALF and n_groups * (lanes - items) >= _MANY
     yield RULE.finding(
         kernel.kernel.name_span,
         message,

@@ -74,7 +74,9 @@ def test_so_does_a_vector_in_memory(
     ("size", "group", "severity", "words"),
     [
         ("1048576", "1", "warning", "Work-groups of 1 work-item leave 97 % of the lanes idle"),
+        ("20000", "1", "warning", "Work-groups of 1 work-item leave 97 %"),
         ("4096", "1", "information", "Work-groups of 1 work-item leave 97 %"),
+        ("512,512", "2,8", "information", "Work-groups of 2x8 (16 work-items) leave 50 %"),
         ("1024,1024", "2,8", "warning", "Work-groups of 2x8 (16 work-items) leave 50 %"),
         ("1048560", "48", "information", "Work-groups of 48 work-items leave 25 %"),
     ],
