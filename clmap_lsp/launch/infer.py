@@ -20,6 +20,7 @@ from clmap_lsp.launch.image import dimensions, texel_type
 from clmap_lsp.launch.image_windows import find_windows
 from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
+from clmap_lsp.launch.stored_rows import stored_rows
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable, VariableKind
 from clmap_lsp.source.types import (
@@ -135,6 +136,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
         draft.global_size = _global_size(clues, draft, n)
         draft.inferred.add("global")
     _fit_group(kernel, clues, draft, n)
+    _keep_rows_apart(kernel, clues, draft, n)
     _keep_inside_arrays(kernel, clues, draft)
     _buffers(kernel, clues, draft)
     _fit_memory(kernel, clues, draft)
@@ -548,6 +550,21 @@ def _narrower(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 _PARTS_OF_TILES = (4, 8)
+
+
+def _keep_rows_apart(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
+    """Raise guessed pitches until no work-item stores in another's row."""
+
+    def highest(it: Id) -> int | None:
+        return None if (end := _end_of(it, draft, n)) is None else end - 1
+
+    for pitch, rows in stored_rows(kernel).items():
+        known = draft.scalar(pitch.name)
+        if known is None or pitch.name not in draft.inferred - draft.inside.keys() or pitch in clues.ends:
+            continue
+        needed = max((row.needed(highest) or 0 for row in rows), default=0)
+        if known < needed <= min(draft.guess.elements, clues.most.get(pitch, needed)):
+            draft.arguments[pitch.name] = ScalarArgument((needed,))
 
 
 def _keep_inside_arrays(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
