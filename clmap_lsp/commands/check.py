@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MAX_PRINTED = 50_000
 """Findings that are printed: beyond it, nobody reads them and viewers of reports give up."""
+_NAMED = 3
+"""Kernels that are named in one line."""
 _EXAMPLES = """\
 examples:
   clmap-lsp --check kernels/
@@ -146,6 +148,7 @@ def _checked_once(args: argparse.Namespace) -> int:
     report = CheckReport(check_all(jobs, args.jobs or _cores(), args.scheduler, _terms(args, jobs)))
     if args.fix or args.diff:
         report = _fixed(args, jobs, report)
+    _say_untried(report)
     report = _against_baseline(args, settings, report)
     if args.diff_base is not None:
         from clmap_lsp.commands.changed import on_changed_lines
@@ -296,6 +299,23 @@ def _words(text: str | None) -> tuple[str, ...]:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _say_untried(report: CheckReport) -> None:
+    """Say of which kernels rewrites were left, as those before took the work that they may take together."""
+    left = [it for file in report.files for it in file.untried]
+    if not left:
+        return
+    named = [f"{count} of {kernel}" for kernel, count in left[:_NAMED]]
+    if len(left) > _NAMED:
+        named.append(f"{sum(it for _, it in left[_NAMED:])} of {counted(len(left) - _NAMED, 'other kernel')}")
+    sys.stderr.write(
+        terminal_line(
+            f"clmap-lsp: rewrites not tried: {', '.join(named)}; those tried before took all the work that a "
+            "kernel's may, and a larger --time-limit tries more"
+        )
+        + "\n"
+    )
 
 
 def _bounded(report: CheckReport) -> CheckReport:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clmap_lsp.caches import clear_caches, when_dropped
-from clmap_lsp.commands.advancing import PARALLEL_FROM, progress
+from clmap_lsp.commands.advancing import PARALLEL_FROM, Progress, progress
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
 from clmap_lsp.report.model import FileReport, Guesses, in_source_order
 from clmap_lsp.source.pieces import forget as forget_text
 from clmap_lsp.sources import UnreadableError, read_source
+from clmap_lsp.worker.told import heard_by, tell
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis
@@ -74,15 +76,19 @@ def _checked(job: CheckJob) -> FileReport:
         text = read_source(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
+    tell({"path": job.path})
     opened = _workbench().open_text(job.path, text, job.settings, given=job.given, sim=job.sim, only=job.only)
+    opened.on_begin = lambda kernel: tell({"path": job.path, "kernel": kernel})
     program = opened.program
     runs = opened.run_all() if job.emulate else None
     findings = opened.findings(job.selection, runs)
     if job.only is not None:
         findings = _of_kernel(findings, program, job.only)
     rewrites: tuple[tuple[str, Fix], ...] = ()
+    untried: tuple[tuple[str, int], ...] = ()
     if job.fixes:
-        findings, rewrites = opened.with_fixes(findings, runs, climbs=job.climbs)
+        found = opened.with_fixes(findings, runs, climbs=job.climbs)
+        findings, rewrites, untried = found.findings, found.rewrites, found.untried
     shown = [it for it in findings if job.hints or it.severity is not Severity.HINT]
     paths = {span.path for it in shown for span in _spans(it)}
     paths.update(edit.span.path for _, fix in rewrites for edit in fix.edits)
@@ -95,6 +101,7 @@ def _checked(job: CheckJob) -> FileReport:
         guesses=guesses_of(opened.analysis, program.guesses if program.kernels else ()),
         n_emulated=None if runs is None else len(runs.done),
         rewrites=rewrites,
+        untried=untried,
     )
 
 
@@ -178,17 +185,17 @@ def check_all(
     if scheduler is not None:
         from clmap_lsp.commands.scheduling import check_on_cluster
 
-        with progress(len(jobs)) as advance:
-            return check_on_cluster(jobs, scheduler, advance)
+        with progress(len(jobs)) as line:
+            return check_on_cluster(jobs, scheduler, line.advance)
     if len(jobs) < PARALLEL_FROM:
         n_processes = 1
     n_processes = min(n_processes, len(jobs) // 4 + 1)
     if terms is not None and (terms.runs_kernels or len(jobs) >= PARALLEL_FROM):
-        with progress(len(jobs)) as advance:
-            return _confined(jobs, n_processes, terms, advance)
+        with progress(len(jobs), forks=True) as line:
+            return _confined(jobs, n_processes, terms, line)
     if n_processes < 2:
-        with progress(len(jobs)) as advance:
-            return tuple(_advanced(check_file(job), advance) for job in jobs)
+        with progress(len(jobs)) as line, heard_by(line.hear):
+            return tuple(_advanced(check_file(job), line) for job in jobs)
     return _spawned(jobs, n_processes)
 
 
@@ -215,7 +222,7 @@ def load_all() -> None:
 
 
 def _confined(
-    jobs: Sequence[CheckJob], n_processes: int, terms: Terms, advance: Callable[[], None]
+    jobs: Sequence[CheckJob], n_processes: int, terms: Terms, line: Progress
 ) -> tuple[FileReport, ...]:
     """Check files in confined copies of this process. One that a file ends is that file's error."""
     from clmap_lsp.commands.confining import warm
@@ -226,6 +233,7 @@ def _confined(
         warm()
     load_all()
     reports: dict[int, FileReport] = {}
+    terms = replace(terms, hears=line.hear, waits=line.look)
     outcomes = forked.each(lambda it: as_data(check_file(jobs[it])), len(jobs), n_processes, terms)
     try:
         for number, outcome in outcomes:
@@ -234,14 +242,14 @@ def _confined(
                 reports[number] = FileReport(path, error=f"{path}: the process that checked it {outcome}")
             else:
                 reports[number] = from_data(outcome, FileReport)
-            advance()
+            line.advance(path)
     except forked.NoCopyError:
         if terms.runs_kernels:
             raise
         for number in range(len(jobs)):  # Reading and analysing run nothing: it is done here.
             if number not in reports:
                 reports[number] = check_file(jobs[number])
-                advance()
+                line.advance(jobs[number].path)
     return tuple(reports[it] for it in range(len(jobs)))
 
 
@@ -255,14 +263,14 @@ def _spawned(jobs: Sequence[CheckJob], n_processes: int) -> tuple[FileReport, ..
     try:
         with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn")) as pool:
             results = pool.map(check_file, jobs, chunksize=chunk)
-            with progress(len(jobs)) as advance:
-                return tuple(_advanced(it, advance) for it in results)
+            with progress(len(jobs)) as line:
+                return tuple(_advanced(it, line) for it in results)
     except BrokenProcessPool:
         raise UsageError(
             "a checking process was killed, perhaps for lack of memory; try fewer with --jobs 1"
         ) from None
 
 
-def _advanced(report: FileReport, advance: Any) -> FileReport:
-    advance()
+def _advanced(report: FileReport, line: Progress) -> FileReport:
+    line.advance(report.path)
     return report

@@ -75,13 +75,14 @@ def confined(
     """Do something that runs kernels; what it returns is plain data.
 
     Args:
-        hears: takes what the work tells before it ends (`worker.forked.tell`).
+        hears: takes what the work tells before it ends (`worker.told.tell`).
     Raises: UsageError that it raises, where it is lost, or where kernels are not run here.
     """
     from clmap_lsp.worker import forked
+    from clmap_lsp.worker.told import heard_by
 
     if args.no_sandbox:
-        with forked.heard_by(hears):
+        with heard_by(hears):
             return work()
     if not forked.offered():
         raise forked.refusal()

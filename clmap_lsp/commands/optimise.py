@@ -127,7 +127,7 @@ def _searched(args: argparse.Namespace, subject: Subject, settings: EmulationSet
     from clmap_lsp.fixes.optimise import Watcher, optimise
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.report import optimised
-    from clmap_lsp.worker.forked import tell
+    from clmap_lsp.worker.told import tell
 
     render = optimised.as_json if args.format == "json" else optimised.as_text
     files = sorted((path, it.text) for path, it in subject.program.files.items())
@@ -159,7 +159,7 @@ def _measured(subject: Subject, found: Found, platform: str | None) -> tuple[Fou
     from clmap_lsp.fixes.measured import measure
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.research import DeviceError, NotForDevicesError
-    from clmap_lsp.worker.forked import tell
+    from clmap_lsp.worker.told import tell
 
     try:
         return measure(subject, found, platform, progress=lambda text: tell({"progress": text}))

@@ -132,10 +132,11 @@ def _page(
     device = device_of(settings.for_path(Path(paths[0])))
     workbench = Workbench()  # One for all files: host code is read once.
     files = []
-    with progress(len(paths)) as advance:
+    with progress(len(paths)) as line:
         for path in paths:
+            line.hear({"path": path})
             files.append(_reported(args, settings, workbench, path))
-            advance()
+            line.advance(path)
     page = html.render(
         Report(
             tuple(files),

@@ -7,6 +7,7 @@ the machine is not several times slower than those that the rate was measured on
 
 from __future__ import annotations
 
+import math
 import time
 
 from clmap_lsp.dataclass import dataclass
@@ -33,6 +34,10 @@ _SORTED_LANE = 120.0
 """and so does a row of such patterns, for each of its accesses."""
 _STRIDE = 100.0
 _LISTED_ADDRESS = 300.0
+_SERVED_LANE = 100.0
+"""Work-items that wait at different places are sorted out in Python, each time for all of a group."""
+_SERVED = 100_000.0
+_PLAIN = 2.5
 _ROW_SHARE = 0.1
 """What a work-item takes that is run by rows, of what it takes by itself: a tenth to a thirtieth."""
 _STEPS = 4_000_000
@@ -73,6 +78,9 @@ class Executed:
     """Addresses that were put in order, where there is no room for a counter for each."""
     cleared: int
     """Bytes of private and local memory."""
+    served: int = 0
+    """How often it was sorted out who may go on, where the work-items of a group wait at different places."""
+    group_items: int = 0
     in_rows: int = 0
     """Of the starts, those of work-items that were run by rows (see `row_code.py`)."""
 
@@ -83,20 +91,26 @@ class WorkBudget:
 
     units: float
     traced: bool
+    is_plain: bool = False
+    """Whether its code is too large to be optimised, and takes that much longer."""
 
     @classmethod
-    def of_seconds(cls, seconds: float, *, traced: bool) -> WorkBudget:
-        """Return the budget that a time limit stands for."""
-        return cls(seconds * WORK_PER_S, traced)
+    def of_seconds(
+        cls, seconds: float, *, traced: bool, most: float = math.inf, is_plain: bool = False
+    ) -> WorkBudget:
+        """Return the budget that a time limit stands for, but `most` units."""
+        return cls(min(seconds * WORK_PER_S, most), traced, is_plain)
 
     def spent(self, it: Executed) -> float:
         """Return the units of what was executed."""
         access = _TRACED_ACCESS if self.traced else _UNTRACED_ACCESS
         group = _TRACED_GROUP if self.traced else _UNTRACED_GROUP
         executed = _OPERATION * it.operations + access * it.accesses + it.turns + _START * it.starts
+        executed *= _PLAIN if self.is_plain else 1
         counted = _TRACED_ROW * it.rows + _REQUEST_SHAPE * it.shapes
         counted += _SORTED_LANE * it.sorted_lanes + _STRIDE * it.strides + _LISTED_ADDRESS * it.listed
         counted += _MATCHED_LANE * it.matched + _MATCHED_REQUEST * it.matched_requests
+        counted += it.served * (_SERVED + _SERVED_LANE * it.group_items)
         whole = executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
         return whole * (1 - it.in_rows / max(it.starts, 1) * (1 - _ROW_SHARE))
 

@@ -90,6 +90,10 @@ class JitRun:
     metrics_s: float = 0.0
     notes: list[str] = field(default_factory=list)
     steps: int = 0
+    is_plain: bool = False
+    """Whether its code is never optimised, as that would take longer than it may run."""
+    served: int = 0
+    """How often it was sorted out who of those that wait may go on."""
     recorder: Recorder | None = None
     sample: Sample | None = None
 
@@ -129,7 +133,13 @@ class JitRun:
     @property
     def budget(self) -> WorkBudget:
         """The work that it may do."""
-        return WorkBudget.of_seconds(self.settings.time_limit_s, traced=self.settings.trace)
+        settings = self.settings
+        return WorkBudget.of_seconds(
+            settings.time_limit_s,
+            traced=settings.trace,
+            most=settings.max_work,
+            is_plain=self.is_plain,
+        )
 
     @property
     def work(self) -> float:
@@ -157,6 +167,8 @@ class JitRun:
                 strides=self.strides.counted,
                 listed=self.counts.listed,
                 cleared=groups * per_group,
+                served=self.served,
+                group_items=self.launch.group_items,
                 in_rows=int(words[at.STEPS] - words[at.ROW_SLOW]) if words[at.ROW_GROUPS] else 0,
             )
         )
@@ -320,6 +332,7 @@ def _prepare(
         program, kernel, launch, settings, code, space, state, sites, counts, tallies, [machine_code]
     )
     job.sample = sample
+    job.is_plain = is_huge(code.text) or optimising_s(code.text) >= settings.time_limit_s
     return job
 
 
@@ -343,6 +356,7 @@ def _run(job: JitRun) -> None:
         elif status == at.RECORDING and job.recorder is not None:
             job.recorder.take(job.state)
         elif status == at.STUCK:
+            job.served += 1
             job.divergences.extend(resolve(job.state, job.code, job.kernel))
         left = budget.left()
         job.stopped = _reached(job, left)

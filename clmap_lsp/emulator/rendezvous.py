@@ -24,10 +24,39 @@ from clmap_lsp.source.ir import (
     blocks,
     walk,
 )
+from clmap_lsp.source.per_kernel import per_kernel
 
 Words = NDArray[np.int64]
+_Place = tuple[int, ...]
+"""The numbers, in the order of the source, of the loops around a call and of the call itself."""
 _SITE = 0xFFFFFFFF
 _EPOCHS = {at.FENCE_LOCAL: at.EPOCH_LOCAL, at.FENCE_GLOBAL: at.EPOCH_GLOBAL, at.FENCE_IMAGE: at.EPOCH_IMAGE}
+
+
+class _Meetings(NamedTuple):
+    """Where the work-items of a kernel wait for each other, by site."""
+
+    calls: dict[int, Collective]
+    copies: frozenset[int]
+    sub_group_barriers: frozenset[int]
+    barriers: frozenset[int]
+    places: dict[int, _Place]
+    """Of the calls."""
+
+
+@per_kernel
+def _meetings(kernel: Kernel) -> _Meetings:
+    """Return where work-items wait: some kernels make them wait in every turn of a loop."""
+    statements = list(walk(kernel.body))
+    calls = {it.site: it for it in statements if isinstance(it, Collective)}
+    barriers = [it for it in statements if isinstance(it, Barrier)]
+    return _Meetings(
+        calls,
+        frozenset(it.load_site for it in statements if isinstance(it, AsyncCopy)),
+        frozenset(it.site for it in barriers if it.scope is BarrierScope.SUB_GROUP),
+        frozenset(it.site for it in barriers),
+        _places(kernel.body) if calls else {},
+    )
 
 
 class Divergence(NamedTuple):
@@ -48,7 +77,8 @@ def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[Diver
     items = int(words[at.ITEMS])
     frames = state.frames.reshape(state.sizes.items, -1)[:items]
     incomplete: list[Divergence] = []
-    if _serve_collectives(state, frames, kernel, incomplete) or _serve_divergent(state, frames, kernel):
+    meetings = _meetings(kernel)
+    if _serve_collectives(state, frames, meetings, incomplete) or _serve_divergent(state, frames, meetings):
         words[at.PHASE] = at.PHASE_ROUND
         return incomplete
     status = frames[:, at.F_STATUS]
@@ -57,7 +87,7 @@ def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[Diver
     sites = frames[waits, at.F_SITE] & _SITE
     different = sites[sites != sites[0]]
     other = int(different[0]) if len(different) else -1
-    copies = {it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)}
+    copies = meetings.copies
     # A barrier that all reach comes here only where their fences differ: it is taken for all of these.
     uneven = other < 0 and len(waits) == items and (int(sites[0]) in copies or _all_at_barrier(status))
     item, group = int(frames[first, at.F_GLOBAL_LINEAR]), int(words[at.GROUP])
@@ -88,15 +118,17 @@ def _all_at_barrier(status: Words) -> bool:
     return bool((status == at.AT_BARRIER).all())
 
 
-def _serve_divergent(state: MachineState, frames: Words, kernel: Kernel) -> bool:
+def _serve_divergent(state: MachineState, frames: Words, meetings: _Meetings) -> bool:
     """Serve who came to a call that need not be met by the whole sub-group; True if there was one.
 
     Of each sub-group only those that have come least far: those behind a branch wait for who is in it, and
     those in a later turn of a loop for who is in an earlier one, as hardware has it.
     """
-    calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective) and may_diverge(it.name)}
-    places = _places(kernel.body) if calls else {}
+    calls = {site: it for site, it in meetings.calls.items() if may_diverge(it.name)}
+    places = meetings.places
     served = False
+    if not calls:
+        return served
     for start in range(0, len(frames), state.sizes.width):
         members = np.arange(start, min(start + state.sizes.width, len(frames)))
         waits = members[frames[members, at.F_STATUS] == at.AT_COLLECTIVE]
@@ -114,10 +146,6 @@ def _serve_divergent(state: MachineState, frames: Words, kernel: Kernel) -> bool
         frames[here, at.F_STATUS] = at.RUNNABLE
         served = True
     return served
-
-
-_Place = tuple[int, ...]
-"""The numbers, in the order of the source, of the loops around a call and of the call itself."""
 
 
 def _places(body: Block) -> dict[int, _Place]:
@@ -146,7 +174,7 @@ def _how_far(place: _Place, frame: Words) -> tuple[int, ...]:
 
 
 def _serve_collectives(
-    state: MachineState, frames: Words, kernel: Kernel, incomplete: list[Divergence]
+    state: MachineState, frames: Words, meetings: _Meetings, incomplete: list[Divergence]
 ) -> bool:
     """Serve every complete collective; True if there was one.
 
@@ -154,10 +182,7 @@ def _serve_collectives(
     `incomplete`.
     """
     width = state.sizes.width
-    calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective)}
-    copies = {it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)}
-    scopes = {it.site: it for it in walk(kernel.body) if isinstance(it, Barrier)}
-    places = _places(kernel.body) if calls else {}
+    calls, copies, places = meetings.calls, meetings.copies, meetings.places
     served = False
     for members in _scopes_of(frames, width):
         live = members[frames[members, at.F_STATUS] != at.DONE]
@@ -172,8 +197,8 @@ def _serve_collectives(
         is_group_wide = site in copies or (call is not None and call.name.startswith("work_group_"))
         if is_group_wide != (len(members) == len(frames)) and len(frames) > width:
             continue
-        if site in scopes:
-            if scopes[site].scope is not BarrierScope.SUB_GROUP:
+        if site in meetings.barriers:
+            if site not in meetings.sub_group_barriers:
                 continue
             _pass_sub_group(state, frames, waits)
         if site in copies:
@@ -186,7 +211,7 @@ def _serve_collectives(
                 continue  # They are in different turns of a loop.
             _work_out(state, frames, waits, call)
         if len(live) != len(members) and (
-            site in scopes or (call is not None and not may_diverge(call.name))
+            site in meetings.barriers or (call is not None and not may_diverge(call.name))
         ):
             item, group = int(frames[waits[0], at.F_GLOBAL_LINEAR]), int(state.words[at.GROUP])
             incomplete.append(Divergence(site, -1, False, item, group))

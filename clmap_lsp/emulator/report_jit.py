@@ -71,6 +71,7 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         control=_control(job, factor),
         operations=_operations(job, factor),
         printed=tuple(printed_lines(job)),
+        work=job.work,
         groups_run=min(int(job.state.words[at.GROUP]), int(job.state.words[at.GROUPS])),
         stopped=stop_of(job),
         sampling=sampling_of(job),

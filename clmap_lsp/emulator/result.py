@@ -338,6 +338,8 @@ class EmulationResult:
     operations: Mapping[str, int] = field(default_factory=dict)
     """Executed operations by kind (`+`, `*`, `load`, `sqrt`, ...), by work-items."""
     printed: tuple[str, ...] = ()
+    work: float = 0.0
+    """Units of work that the run of it took (`budget.py`), the same on every machine."""
     groups_run: int = 0
     """Work-groups that were run to their end: outputs and faults are theirs."""
     stopped: Stop | None = None

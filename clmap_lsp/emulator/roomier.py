@@ -33,27 +33,34 @@ _MOST_LOCAL_BYTES = 1 << 18
 _MOST_TEXELS = 1 << 24
 """Of an image, each side of which grows at once."""
 
-Run = Callable[["Launch"], "EmulationResult"]
+_SHARE_AGAIN = 0.5
+"""Of its budget, what a launch that came to the end of it may take once more."""
+
+Run = Callable[["Launch", float], "EmulationResult"]
+"""Runs a launch with so much work at most."""
 
 
-def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
+def with_room(kernel: Kernel, launch: Launch, run: Run, budget: float) -> EmulationResult:
     """Run a launch; again with longer buffers while it leaves some that were inferred.
 
-    How often follows from the work of the first run, not from its time: all machines give the same.
+    How often follows from the work of the runs, not from their time: all machines give the same. Together,
+    those after the first may take as much as that may, or half of it where that was not enough.
 
     Raises: LaunchError as `run` does on the launch itself.
     """
-    result = run(launch)
+    result = run(launch, budget)
+    left = budget if result.is_whole else _SHARE_AGAIN * budget
     grown: dict[str, int] = {}
     for _ in range(_TRIES if result.is_whole else 1):
         longer = dict(_longer(kernel, launch, result.faults))
-        if not longer:
+        if not longer or left <= 0:
             break
         roomier = enlarged(launch, longer)
         try:
-            again = run(roomier)
+            again = run(roomier, left)
         except (LaunchError, MemoryError):
             break
+        left -= again.work
         grown.update(longer)
         launch, result = roomier, again
     supposed = supposing_lengths(launch, result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from clmap_lsp import defaults
@@ -27,6 +28,8 @@ class EmulationSettings:
     """How much may be run, as work: a second stands for `budget.WORK_PER_S` units. The run also ends after so
     much processor time."""
     memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
+    max_work: float = math.inf
+    """Units of work, where they are fewer than the time limit stands for."""
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""
     sample_groups: int = 0

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.allowance import SpentError, filled_bytes
 from clmap_lsp.fixes.family import launch_with
 from clmap_lsp.fixes.trials import quick
-from clmap_lsp.launch.contents import buffer_bytes
 from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import VariableKind
@@ -80,7 +79,9 @@ class _Best:
     def look(self, subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> bool:
         """Return whether one of the launches is one that the kernel bears."""
         for launch in launches:
-            if (filled := _filled(subject, launch)) > self.bytes_left:
+            if subject.allowance.is_spent:
+                break
+            if (filled := filled_bytes(subject.analysis.kernel, launch)) > self.bytes_left:
                 continue  # A smaller one may do.
             self.bytes_left -= filled
             ran = _run(subject, launch, limits)
@@ -101,17 +102,9 @@ def _made(subject: Subject) -> int:
     return sum(not it.is_never_executed for it in subject.analysis.accesses)
 
 
-def _filled(subject: Subject, launch: Launch) -> int:
-    """Return the bytes of a launch's buffers."""
-    arguments = ((launch.arguments.get(it.name), it.type) for it in subject.analysis.kernel.parameters)
-    try:
-        return sum(buffer_bytes(it, kind) for it, kind in arguments if isinstance(it, BufferArgument))
-    except LaunchError:
-        return 0  # A file that cannot be read: nothing runs, either.
-
-
 def _on(subject: Subject, launch: Launch) -> Subject:
     kernel = subject.analysis.kernel
+    subject.allowance.counted(kernel)
     analysis = analyse_kernel(kernel, launch, (), subject.device, subject.program.constants)
     return replace(subject, analysis=analysis, emulation=None, figures=None)
 
@@ -161,8 +154,8 @@ def _lengths(subject: Subject) -> Iterator[str]:
 
 def _run(subject: Subject, launch: Launch, limits: EmulationSettings) -> EmulationResult | None:
     try:
-        return emulate(subject.program, subject.analysis.kernel, launch, limits)
-    except (LaunchError, MemoryError):
+        return subject.allowance.run(subject.program, subject.analysis.kernel, launch, limits)
+    except (LaunchError, MemoryError, SpentError):
         return None
 
 
@@ -171,6 +164,7 @@ def _nearby(subject: Subject) -> Iterator[Launch]:
     launch = subject.launch
     seen: set[object] = set()
     for local, scalars in _changes(launch):
+        subject.allowance.planned(subject.analysis.kernel)
         changed = _changed(subject, launch, local, scalars)
         if changed is None:
             continue

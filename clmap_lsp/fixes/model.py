@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.allowance import Allowance
 from clmap_lsp.source.read import read_program
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Subject:
     """Its traffic, where it was counted for fixes already."""
     host: Callable[[Change], HostDiff] | None = None
     """How the host code that launches it changes, where that is known."""
+    allowance: Allowance = field(default_factory=Allowance)
+    """What the tries for its rewrites may take together; without a bound unless one is given."""
     siblings: Callable[[str], Launch | None] | None = None
     """The launches of the file's other kernels, by name, as far as they are known."""
 

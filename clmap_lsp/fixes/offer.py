@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import facts, gain
+from clmap_lsp.fixes.allowance import Allowance, SpentError
 from clmap_lsp.fixes.callers import Use, use_of
 from clmap_lsp.fixes.copies import read_in_place
 from clmap_lsp.fixes.defined import on_better_launch, on_defined_launch
@@ -51,6 +53,7 @@ class Failure:
 
 
 NOTHING = "nothing in the kernel fits"
+UNTRIED = "not tried: others took the work that the rewrites of a kernel may; a larger time limit gives more"
 UNDEFINED = frozenset(
     {
         FaultKind.OUT_OF_BOUNDS_READ,
@@ -190,7 +193,7 @@ def survey(subject: Subject, settings: EmulationSettings) -> Survey:
 
     Raises: LaunchError if the launch cannot be run.
     """
-    subject = baseline(subject, settings)
+    subject = baseline(_bounded(subject, settings), settings)
     found: list[tuple[Verified, Fix]] = []
     declined: list[Declined] = []
     for outcome in _outcomes(subject, settings):
@@ -221,12 +224,19 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
     A kernel whose results are undefined on the launch gets only fixes of its faults.
     """
     try:
-        subject = baseline(subject, settings)
+        subject = baseline(_bounded(subject, settings), settings)
     except LaunchError:
         return
     for outcome in _outcomes(subject, settings):
         if isinstance(outcome, Verified):
             yield outcome, fix_of(subject, outcome)
+
+
+def _bounded(subject: Subject, settings: EmulationSettings) -> Subject:
+    """Return a subject whose rewrites have the allowance of its settings, unless it was given one."""
+    if subject.allowance.left < math.inf:
+        return subject
+    return replace(subject, allowance=Allowance.of(settings))
 
 
 def faulty(subject: Subject) -> bool:
@@ -279,7 +289,12 @@ def _tried(
             if reason:
                 yield Declined(proposal.kind, reason)
             continue
-        outcome = _verified(subject, proposal, settings, trials)
+        try:
+            outcome = _verified(subject, proposal, settings, trials)
+        except SpentError:
+            subject.allowance.untried.append(proposal.title)
+            yield Declined(proposal.kind, f"{proposal.title}: {UNTRIED}")
+            continue
         if isinstance(outcome, Rejected):
             yield Declined(proposal.kind, f"{proposal.title}: {outcome.reason}")
             continue
@@ -294,9 +309,16 @@ def _tried(
 def _verified(
     subject: Subject, proposal: Proposal, settings: EmulationSettings, trials: Trials
 ) -> Verified | Rejected:
-    """Return what verifying shows; whatever breaks on the way breaks this proposal only."""
+    """Return what verifying shows; whatever breaks on the way breaks this proposal only.
+
+    Raises: SpentError.
+    """
+    if subject.allowance.is_spent:
+        raise SpentError
     try:
         return verify(subject, proposal, settings, trials)
+    except SpentError:
+        raise
     except Exception as error:
         log.warning("%s of %s could not be verified: %r", proposal.kind, subject.analysis.name, error)
         return Rejected(proposal, f"it could not be verified: {error!r}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import EmulationResult, Engine
-from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.family import Member, family, homes
@@ -98,7 +98,7 @@ class Trials:
     def at_home(self) -> EmulationResult:
         """Return what the original does on the launch that stands for the subject's own, home.
 
-        Raises: LaunchError if it cannot be run.
+        Raises: LaunchError if it cannot be run; SpentError.
         """
         if self._home is None:
             known, launch = self.subject.emulation, self.home.case.launch
@@ -106,7 +106,8 @@ class Trials:
                 self._home = known
                 return known
             kernel = self.subject.analysis.kernel
-            self._home = emulate(self.subject.program, kernel, launch, quick(self.settings))
+            allowance = self.subject.allowance
+            self._home = allowance.run(self.subject.program, kernel, launch, quick(self.settings))
         return self._home
 
     @lazy_property
@@ -162,17 +163,26 @@ class Trials:
         return defined
 
     def run(
-        self, text: str, program: Program, case: Case, relaunched: Launch | None = None
+        self,
+        text: str,
+        program: Program,
+        case: Case,
+        relaunched: Launch | None = None,
+        most_work: float = math.inf,
     ) -> EmulationResult | None:
-        """Return what a version of the file does in a case; `None` where it cannot be run so."""
+        """Return what a version of the file does in a case; `None` where it cannot be run so.
+
+        Raises: SpentError.
+        """
         if case.options != self.subject.options:
             program = self.subject.read(text, case.options)
         kernel = program.kernel(self.subject.analysis.name)
         if kernel is None:
             return None
-        settings = replace(quick(self.settings), max_steps=STEPS)
+        settings = replace(quick(self.settings), max_steps=STEPS, max_work=most_work)
         try:
-            return emulate(program, shared(kernel, case), relaunched or case.launch, settings)
+            launch = relaunched or case.launch
+            return self.subject.allowance.run(program, shared(kernel, case), launch, settings)
         except (LaunchError, MemoryError):
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ RELATIVE_TOLERANCE = 1e-4
 NEAR_ZERO = 1e-5
 """Of the median magnitude of a buffer: smaller differences are held against that, as where sums cancel."""
 
+_WORK_FACTOR, _LEAST_WORK = 64, 50_000_000
+"""What does so many times the work of its original, and more than a moment's, is no rewrite of it: a loop
+that waits for others may never end behind a barrier."""
+
 _UNDEFINED = frozenset({FaultKind.DATA_RACE, FaultKind.BARRIER_DIVERGENCE})
 """Faults that leave the original's outputs undefined: there is nothing to compare with."""
 
@@ -66,6 +71,8 @@ def verify(
     for bit, or element by element within `RELATIVE_TOLERANCE` where the rewrite changes the order of
     floating-point sums. Launches of the family that do not fulfil its assumptions, or on which the original
     is not defined, are left out.
+
+    Raises: SpentError if the subject's allowance does not suffice to tell.
     """
     if proposal.refused:
         return Rejected(proposal, proposal.refused)
@@ -89,6 +96,7 @@ def verify(
     if (missed := next((it for it in proposal.assumptions if not it.holds(here)), None)) is not None:
         return Rejected(proposal, f"it assumes {missed.text}, which this launch does not fulfil")
     after_launch = proposal.relaunch(launch) if proposal.relaunch else launch
+    subject.allowance.counted(after_kernel)
     gained = (
         figures_before(subject),
         figures_of(after_program, after_kernel, after_launch, subject.device),
@@ -197,7 +205,7 @@ class _Comparison:
             before: EmulationResult | None = self.trials.at_home()
         else:
             before = self.trials.run(self.subject.text, self.subject.program, home.case)
-        after = self._after(home)
+        after = None if before is None else self._after(home, before)
         if before is None or after is None:
             return Rejected(proposal, "the launch cannot be run")
         if reason := _new_fault(before, after, self.edited) or _still_faulty(proposal, after):
@@ -217,7 +225,7 @@ class _Comparison:
             if proposal.reorders_sums and member.text.endswith(("large data", "special values")):
                 continue  # Which sum overflows depends on the order.
             before = self.trials.before(member)
-            after = None if before is None else self._after(member)
+            after = None if before is None else self._after(member, before)
             if before is None or after is None:
                 continue
             if reason := _new_fault(before, after, self.edited):
@@ -227,9 +235,10 @@ class _Comparison:
             tested.append(member.text)
         return tuple(tested)
 
-    def _after(self, member: Member) -> EmulationResult | None:
+    def _after(self, member: Member, before: EmulationResult) -> EmulationResult | None:
         launch = self.proposal.launched(member.case.launch)
-        return self.trials.run(self.text, self.program, member.case, launch)
+        most = _WORK_FACTOR * before.work + _LEAST_WORK if before.work else math.inf
+        return self.trials.run(self.text, self.program, member.case, launch, most)
 
 
 def _new_fault(before: EmulationResult, after: EmulationResult, edited: Relocation) -> str | None:

@@ -54,6 +54,9 @@ class FileReport:
     rewrites: tuple[tuple[str, Fix], ...] = ()
     """With `--fix`: the rewrites of each kernel that gain enough, whether they answer a finding or not."""
 
+    untried: tuple[tuple[str, int], ...] = ()
+    """Kernels with the number of rewrites that there was no work left for."""
+
     def start(self, span: Span) -> Position:
         """Return the row and column where a span starts."""
         source = self.sources.get(span.path)

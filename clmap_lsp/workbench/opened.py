@@ -61,6 +61,17 @@ class Runs:
     """Why a launch could not be run, in one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Findings with the rewrites that answer them."""
+
+    findings: tuple[Finding, ...]
+    rewrites: tuple[tuple[str, Fix], ...]
+    """Those that pay, each with its kernel, the best of a kernel first."""
+    untried: tuple[tuple[str, int], ...]
+    """Kernels with the number of rewrites that were left when what they may take together was spent."""
+
+
 class OpenedFile:
     """One file under one set of settings. Made by `Workbench.open_text`."""
 
@@ -92,6 +103,8 @@ class OpenedFile:
         self._times = times or Times()
         self.on_kernel: Callable[[KernelAnalysis], None] | None = None
         """Called with each kernel as soon as it is analysed."""
+        self.on_begin: Callable[[str], None] | None = None
+        """Called with the name of each kernel before it is run, and before its rewrites are tried."""
         self._others = others
         self.is_judged = True
         """Whether the last findings were held against all other plausible launches."""
@@ -356,26 +369,30 @@ class OpenedFile:
 
     def with_fixes(
         self, findings: tuple[Finding, ...], runs: Runs | None = None, *, climbs: bool = False
-    ) -> tuple[tuple[Finding, ...], tuple[tuple[str, Fix], ...]]:
+    ) -> Rewritten:
         """Give findings the rewrites that answer them and that the emulator showed right.
 
         Args:
             climbs: look for rewrites of kernels without findings, too.
-
-        Returns: the findings, and the rewrites that pay, each with its kernel, the best of a kernel first.
         """
+        from clmap_lsp.fixes.allowance import Allowance
         from clmap_lsp.fixes.gain import pays, rank
         from clmap_lsp.fixes.matching import attached, offer_of
 
         rewrites: list[tuple[str, Fix]] = []
+        untried: list[tuple[str, int]] = []
         for kernel in self.analysis.kernels:
             is_open = any(it.kernel == kernel.name and it.fix is None for it in findings)
             if kernel.launch is not None and (is_open or climbs):
-                subject = self.subject(kernel, runs)
+                self._begin(kernel.name)
+                allowance = Allowance.of(self.emulation_settings())
+                subject = replace(self.subject(kernel, runs), allowance=allowance)
                 found = sorted(self.offers(subject), key=lambda it: rank(*it))
                 findings = attached(findings, kernel.name, [offer_of(subject, *it) for it in found])
                 rewrites += [(kernel.name, fix) for verified, fix in found if pays(verified, fix)]
-        return findings, tuple(rewrites)
+                if allowance.untried:
+                    untried.append((kernel.name, len(allowance.untried)))
+        return Rewritten(findings, tuple(rewrites), tuple(untried))
 
     # ---------------------------------------------------------------------------------- launches and runs
 
@@ -422,14 +439,20 @@ class OpenedFile:
         self, kernel: Kernel, launch: Launch, settings: EmulationSettings | None = None
     ) -> EmulationResult | LaunchProblem:
         """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
+        from clmap_lsp.emulator.budget import WORK_PER_S
         from clmap_lsp.emulator.roomier import enlarged, supposing_lengths, with_room
         from clmap_lsp.emulator.run import emulate
         from clmap_lsp.workbench.fault_grounds import beside_unknown, few_steps, with_grounds
 
         limits = settings or self.emulation_settings()
         few = few_steps(limits)
+
+        def run_within(it: Launch, work: float) -> EmulationResult:
+            return emulate(self.program, kernel, it, replace(limits, max_work=work))
+
         try:
-            result = with_room(kernel, launch, lambda it: emulate(self.program, kernel, it, limits))
+            budget = min(limits.time_limit_s * WORK_PER_S, limits.max_work)
+            result = with_room(kernel, launch, run_within, budget)
         except LaunchError as error:
             return error.at(launch.source or "the launch")
         result = beside_unknown(kernel, result)
@@ -449,6 +472,10 @@ class OpenedFile:
         roomy = enlarged(launch, result.enlarged)
         return with_grounds(kernel, roomy, result, run, run_defined)
 
+    def _begin(self, kernel: str) -> None:
+        if self.on_begin is not None:
+            self.on_begin(kernel)
+
     def run_all(self) -> Runs:
         """Run every kernel that has a launch, within the limits of the settings."""
         done: dict[str, EmulationResult] = {}
@@ -456,6 +483,7 @@ class OpenedFile:
         for it in self.analysis.kernels:
             if it.launch is None:
                 continue
+            self._begin(it.name)
             result = self.run(it.kernel, it.launch)
             if isinstance(result, LaunchProblem):
                 refused[it.name] = str(result)

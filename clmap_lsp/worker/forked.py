@@ -28,6 +28,7 @@ from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_mac
 from clmap_lsp.sandbox.limits import Limits, end_with_parent
 from clmap_lsp.sandbox.usage import cpu_seconds, resident_mib
 from clmap_lsp.worker import frames
+from clmap_lsp.worker.told import Listener, listen
 
 Work = Callable[[int], Mapping[str, Any]]
 """Does one of some numbered jobs; what it returns is plain data."""
@@ -65,28 +66,10 @@ class Terms:
     memory_mib: int = 4096
     job_s: float = 3600.0
     runs_kernels: bool = True
-    hears: Callable[[Mapping[str, Any]], None] | None = None
-    """Takes what jobs tell before they end (see `tell`): words of a process that ran somebody's kernel."""
-
-
-_listener: Callable[[Mapping[str, Any]], None] | None = None
-
-
-def tell(message: Mapping[str, Any]) -> None:
-    """Tell whoever waits for the present job something before it ends; plain data."""
-    if _listener is not None:
-        _listener(message)
-
-
-@contextlib.contextmanager
-def heard_by(listener: Callable[[Mapping[str, Any]], None] | None) -> Iterator[None]:
-    """Let a listener in this process hear what is told within the context."""
-    global _listener  # noqa: PLW0603 - a fact about the process
-    before, _listener = _listener, listener
-    try:
-        yield
-    finally:
-        _listener = before
+    hears: Listener | None = None
+    """Takes what jobs tell before they end (`told.tell`): words of a process that ran somebody's kernel."""
+    waits: Callable[[], None] | None = None
+    """Called every second, at least, while jobs are waited for."""
 
 
 def offered() -> bool:
@@ -145,6 +128,8 @@ def each(
                 break
         while copies:
             for copy in _with_news(copies):
+                if terms.waits is not None:
+                    terms.waits()
                 outcome = copy.news()
                 if outcome is None:
                     continue
@@ -337,7 +322,7 @@ def _serve(work: Work, terms: Terms, requests: int, answers: int) -> NoReturn:
             _send(stdout, {"refused": list(missing)})
         else:
             elsewhere.hand_over(lambda kind, request: _asked(stdin, stdout, kind, request))
-            _listen(lambda message: _send(stdout, {"told": dict(message)}))
+            listen(lambda message: _send(stdout, {"told": dict(message)}))
             trim = _Trim()
             while (message := frames.read(stdin)) is not None:
                 _send(stdout, _done(work, int(message["number"])))
@@ -363,11 +348,6 @@ class _Trim:
 
     def _now(self) -> float:
         return resident_mib(os.getpid()) or 0.0
-
-
-def _listen(listener: Callable[[Mapping[str, Any]], None]) -> None:
-    global _listener  # noqa: PLW0603 - a fact about the process
-    _listener = listener
 
 
 def _done(work: Work, number: int) -> dict[str, Any]:

@@ -116,3 +116,31 @@ def test_time_is_the_outer_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(SPIN)
     assert found.stopped is not None
     assert found.stopped.limit is Limit.TIME
+
+
+APART = """__kernel void k(__global const int *n, __global float *y) {
+  for (int j = 0; j < N; j++) if (get_local_id(0) & 1) barrier(CLK_LOCAL_MEM_FENCE);
+  y[get_global_id(0)] = n[0];
+}"""
+
+
+def test_sorting_out_who_waits_where_is_work() -> None:
+    """Else only the clock ends a run in which work-items come to barriers apart at every turn of a loop."""
+    few, many = (
+        run(APART.replace("N", str(turns)), items=64, time_limit_s=60.0).work for turns in (100, 1100)
+    )
+    assert many - few > 1000 * 100_000
+
+
+@pytest.mark.usefixtures("patient")
+def test_barriers_that_are_met_apart_for_ever_end_by_work() -> None:
+    result = run(APART.replace("j < N", "n[0] >= 0"), items=64)
+    assert result.stopped is not None
+    assert result.stopped.limit is Limit.WORK
+
+
+def test_a_kernel_that_is_too_large_to_optimise_has_less_work_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(ROWS, time_limit_s=60.0).is_whole
+    small = run(ROWS, time_limit_s=60.0).work
+    monkeypatch.setattr(jit, "is_huge", lambda _: True)
+    assert run(ROWS, time_limit_s=60.0).work > 1.2 * small
