@@ -493,7 +493,7 @@ class _Runs:
     def _using(self, function: Function) -> Iterator[Function]:
         """Yield what calls a function, or hands it on, of the files that its name stands in."""
         names = self.project.called_as(function)
-        for name in names:
+        for name in sorted(names):
             for path in self.project.candidates(name, function.path):
                 file = self.project.file(path)
                 if file is not None:

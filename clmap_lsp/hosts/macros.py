@@ -127,7 +127,7 @@ def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
                 if at < 2:
                     unclosed.add("*/")
                     at = len(text)
-            parts += [text[last:start], re.sub(r"[^\n]", " ", text[start:at])]
+            parts += [text[last:start], "\n".join(" " * len(it) for it in text[start:at].split("\n"))]
             last = at
         elif match["delimiter"] is not None:
             closings = closings or RawClosings(text)

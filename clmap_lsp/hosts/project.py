@@ -78,6 +78,20 @@ _HINTS = (
     "pyopencl",
 )
 _USES = lazy_pattern(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_HINTS_OF_USES = (
+    "nqueue",
+    "NDRange",
+    "KernelFunctor",
+    "make_kernel",
+    "pyopencl",
+    "::Tuner",
+    "clCreateKernel",
+    "cl::Kernel",
+)
+_NUMBERED = lazy_pattern(r'",\s*[123],')
+"""One of these stands wherever that is found."""
+Scopes = tuple[frozenset[str], frozenset[str]]
+"""The names of the namespaces, and of the classes, that a text opens or speaks of."""
 _NAMESPACES = lazy_pattern(r"\bnamespace\s+(?:\w+::)*(\w+)\s*\{")
 _CLASSES = lazy_pattern(r"\b(?:class|struct|union)\s+(\w+)")
 _MAKES = lazy_pattern(r"\bmake_(?:unique|shared)\s*<\s*(?:\w+::)*(\w+)|\bnew\s+(?:\w+::)*(\w+)")
@@ -184,6 +198,10 @@ class HostProject:
         self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
         self._writes: dict[tuple[str, str], int] = {}
         self._ranked: dict[tuple[str, str], list[str]] = {}
+        self._saying: dict[tuple[str, str], list[str]] = {}
+        """By word and file: the file and those that it includes, as far as the word stands in them."""
+        self._scopes: dict[str, tuple[str, Scopes]] = {}
+        """By path: a text, and what it says of scopes."""
         self._launching: dict[str, tuple[str, bool]] = {}
         """By path: a text, and whether it has words in it that launch."""
         self._included_names: dict[str, tuple[str, list[str]]] = {}
@@ -234,7 +252,7 @@ class HostProject:
 
     def forget(self, path: str) -> None:
         """Read a file again when it is next asked for: its text changed. What it says of names is dropped."""
-        for texts in (self._texts, self._launching, self._included_names):
+        for texts in (self._texts, self._launching, self._included_names, self._scopes):
             texts.pop(path, None)
         self._edited.add(path)
         stale = {it for it in (*self._files, *self._macro_files) if path in (it, *self._includes_of(it))}
@@ -246,6 +264,7 @@ class HostProject:
             *derived,
             self._writes,
             self._ranked,
+            self._saying,
             self.reaches,
             self.reads,
             self.too_long,
@@ -410,7 +429,7 @@ class HostProject:
         if PurePath(path).suffix.lower() in PYTHON_SUFFIXES:
             return HostFile(read_python(text, path), {}, ())
         compiled = self._compiled(path, text, self.defined)
-        if not _USES.search(compiled.text):
+        if not _uses(compiled.text):
             # All launches are compiled out: let those in that a single option of the build would let in.
             missing = {name: "1" for line, names in compiled.left_out if _USES.search(line) for name in names}
             missing = missing or self._making_launchers(compiled)
@@ -425,13 +444,24 @@ class HostProject:
     def _of_namespaces(self, module: Module, compiled: Compiled) -> Iterator[Function]:
         """Yield a file's functions: `size_t name::count()` is none of a class where `name` is a namespace."""
         owners = {it.owner for it in module.functions if it.owner not in module.classes} - {""}
-        texts = [compiled.text, *(self.text(it) or "" for it in compiled.includes if owners)]
-        spaces = {it for text in texts for it in _NAMESPACES.findall(text) if owners}
-        spaces = (owners & spaces) - {it for text in texts for it in _CLASSES.findall(text)}
+        if not owners:
+            yield from module.functions
+            return
+        said = [_scopes_in(compiled.text), *map(self._scopes_of, compiled.includes)]
+        spaces = owners.intersection(*[set[str]().union(*(spaces for spaces, _ in said))])
+        spaces = spaces.difference(*(classes for _, classes in said))
         for it in module.functions:
             is_free = it.owner in spaces
             space = "::".join(filter(None, (it.namespace, it.owner)))
             yield replace(it, owner="", namespace=space) if is_free else it
+
+    def _scopes_of(self, path: str) -> Scopes:
+        """Return what a file that is included says of scopes; it is asked for each file that includes it."""
+        text = self.text(path) or ""
+        known = self._scopes.get(path)
+        if known is None or known[0] is not text:
+            known = self._scopes[path] = text, _scopes_in(text)
+        return known[1]
 
     def _making_launchers(self, compiled: Compiled) -> dict[str, str]:
         """Return the macros without which a file makes no object of a class that launches, though it may."""
@@ -765,7 +795,7 @@ class HostProject:
         rest = [function]
         while rest and len(found) < _MAX_CALLED:
             it = rest.pop()
-            for name in called_names(it):
+            for name in sorted(called_names(it)):  # Always the same, if not all are looked at.
                 for below in self._perhaps_called(name, it):
                     if (below.path, below.row) not in found:
                         found[below.path, below.row] = below
@@ -899,9 +929,14 @@ class HostProject:
     def candidates(self, name: str, near: str) -> Iterator[str]:
         """Yield files that may define a name, nearest first."""
         visible = self._visible(near)
-        for path in visible:
-            if name in (self.text(path) or ""):
-                yield path
+        said = self._saying.get((name, near))
+        if said is None:
+            said = [it for it in visible if name in (self.text(it) or "")]
+            if (
+                self._files.get(near) is not None
+            ):  # Else a budget was spent, of which there may be more later.
+                self._saying[name, near] = said
+        yield from said
         key = (name, os.path.dirname(near))  # noqa: PTH120
         if key not in self._ranked:
             apart = sorted((distance(it, near), it) for it in self._with_word(name, near))
@@ -1020,6 +1055,16 @@ def read_project(
 ) -> HostProject:
     """Return the project of these files; nothing is read before it is asked for."""
     return HostProject(paths, read, defined, wrappers)
+
+
+def _uses(text: str) -> bool:
+    """Tell whether a text launches or makes kernels; most have nothing in them that those words hold."""
+    may = any(it in text for it in _HINTS_OF_USES) or _NUMBERED.search(text) is not None
+    return may and _USES.search(text) is not None
+
+
+def _scopes_in(text: str) -> Scopes:
+    return frozenset(_NAMESPACES.findall(text)), frozenset(_CLASSES.findall(text))
 
 
 def _is_remark(text: str, match: re.Match[str]) -> bool:

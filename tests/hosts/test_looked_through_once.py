@@ -60,3 +60,64 @@ def test_the_nearest_files_come_first() -> None:
     project = HostProject(FILES, FILES.get)
     order = project._by_distance("/w/lib/own.cl")
     assert order == [(0, "/w/lib/run.c"), (0, "/w/lib/run.h"), (2, "/w/host/main.c")]
+
+
+SCOPES = {
+    "/w/lib/scopes.hpp": "namespace shapes { struct Size { int n; }; int area(int n); }\n",
+    **{
+        f"/w/host/part{it}.cpp": f'#include "../lib/scopes.hpp"\nint shapes::area{it}() {{ return {it}; }}\n'
+        for it in range(20)
+    },
+}
+
+
+def test_an_included_file_says_what_its_scopes_are_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    look = project_module._scopes_in
+    monkeypatch.setattr(project_module, "_scopes_in", lambda text: seen.append(text) or look(text))
+    project = HostProject(SCOPES, SCOPES.get)
+    for it in range(20):
+        (function,) = project.file(f"/w/host/part{it}.cpp").module.functions
+        assert (function.owner, function.namespace) == ("", "shapes")
+    assert seen.count(SCOPES["/w/lib/scopes.hpp"]) == 1
+
+
+def test_an_included_file_that_changed_is_asked_again() -> None:
+    files = dict(SCOPES)
+    project = HostProject(files, files.get)
+    project.file("/w/host/part0.cpp")
+    files["/w/lib/scopes.hpp"] = "struct shapes { int area0(int n); };\n"
+    project.forget("/w/lib/scopes.hpp")
+    (function,) = project.file("/w/host/part0.cpp").module.functions
+    assert function.owner == "shapes"
+
+
+def test_who_says_a_word_is_asked_again_when_a_file_changed() -> None:
+    files = {"/w/a.h": "int size;\n", "/w/a.c": '#include "a.h"\nint f() { return 1; }\n'}
+    project = HostProject(files, files.get)
+    assert list(project.candidates("length", "/w/a.c")) == []
+    files["/w/a.h"] = "int length;\n"
+    project.forget("/w/a.h")
+    assert list(project.candidates("length", "/w/a.c")) == ["/w/a.h"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "clEnqueueNDRangeKernel(q, k, 1, 0, &n, 0, 0, 0, 0);",
+        "cl::NDRange global(n);",
+        "auto f = cl::KernelFunctor<int>(k);",
+        "auto f = cl::make_kernel<int>(k);",
+        "queue.enqueueTask(k);",
+        "ktt::Tuner tuner(0, 0);",
+        "cltune::Tuner tuner(0, 0);",
+        'runKernel(queue, "scale",2, global);',
+        'lib_launch("scale", 3, global);',
+        'k = clCreateKernel(p, "scale", &e);',
+        "cl::Kernel k;",
+    ],
+)
+def test_whatever_launches_has_a_word_that_is_looked_for_first(line: str) -> None:
+    text = f"void run() {{ {line} }}\n"
+    assert project_module._USES.search(text)
+    assert project_module._uses(text)

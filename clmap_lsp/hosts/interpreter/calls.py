@@ -334,7 +334,7 @@ class Interpreter(Flow):
                     self.callbacks[function.path, function.row] = function
             return
         function, frame = closure.function, closure.outer
-        for name in writes(function).names:
+        for name in sorted(writes(function).names):
             it = frame
             while it is not None and name not in it.names:
                 it = it.outer
@@ -347,7 +347,7 @@ class Interpreter(Flow):
 
     def _skip_called(self, function: Function, frame: Frame | None, hops: int) -> None:
         """Open what the functions write that a function which was handed on has in variables, and calls."""
-        for name in called_names(function) if hops < _MAX_HANDED else ():
+        for name in sorted(called_names(function)) if hops < _MAX_HANDED else ():
             it = frame
             while it is not None and name not in it.names:
                 it = it.outer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
@@ -516,6 +517,9 @@ class State(ABC):
         """Run one of the project's functions."""
 
 
+_PARTS = re.compile(r"[.\[]")
+
+
 def opened_as(name: str, value: Value) -> Value:
     """Return a value that the program may be told to change."""
     if isinstance(value, Number):
@@ -525,6 +529,4 @@ def opened_as(name: str, value: Value) -> Value:
 
 def _wholes(place: str) -> Iterator[str]:
     """Yield what a place is an element or a field of."""
-    for at, character in enumerate(place):
-        if character in ".[":
-            yield place[:at]
+    return (place[: it.start()] for it in _PARTS.finditer(place))
