@@ -128,7 +128,7 @@ def _launch(kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch]) -
         frozenset(draft.inferred),
         (*offset, *(0 for _ in draft.global_size))[: len(draft.global_size)] if offset else (),
         source_text(sources),
-        {**draft.origins, **dict.fromkeys(draft.inferred, Origin.INFERRED)},
+        {**draft.origins, **dict.fromkeys(sorted(draft.inferred), Origin.INFERRED)},
         frozenset(draft.capped),
     )
 
