@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import Token, Use
-from clmap_lsp.source.made import Made, Step
+from clmap_lsp.source.made import Made, MovedUses, OneUse, Step
 
 if TYPE_CHECKING:
     from clmap_lsp.source.segments import Segment
@@ -24,6 +24,10 @@ MAX_KEPT = 16
 """Expansions of one macro."""
 
 Key: TypeAlias = tuple[tuple[str, int, int, int], ...]
+
+
+TYPED: Key = ()
+"""Stands for a use where a stretch of a file's text is kept."""
 
 
 def key_of(tokens: list[Token], at: int, end: int) -> Key:
@@ -64,6 +68,8 @@ class Expansion:
     """Of those that were macros."""
     cost: int
     """Tokens that it is charged for."""
+    is_stretch: bool = False
+    """It is a stretch of a file's text, with uses of macros in it; `use` says where."""
 
     def now(self, start: int, meanings: Meanings, use: Use | None = None) -> Expansion | None:
         """Return the same expansion of a use that starts at `start`; None where names mean something else.
@@ -86,8 +92,11 @@ class Expansion:
             return self
         use = use or Use(self.use.path, start, self.use.end + by)
         moves = [Step(*it, step) for it, step in sorted(steps.items())]
-        made, named = self.made.moved(moves, use), self.named.moved(moves, use)
-        return Expansion(use, made, named, self.named_macros, self.names, meanings, self.cost)
+        uses = MovedUses(by) if self.is_stretch else OneUse(use)
+        made, named = self.made.moved(moves, uses), self.named.moved(moves, uses)
+        return Expansion(
+            use, made, named, self.named_macros, self.names, meanings, self.cost, self.is_stretch
+        )
 
 
 class ByUse(dict[Key, Expansion]):

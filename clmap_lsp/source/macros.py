@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import NamedTuple
 
-from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
-from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
+from clmap_lsp.source.expansions import LARGE, TYPED, Expansion, Kept, Key, Meaning, key_of
+from clmap_lsp.source.lexer import NO_GAP, Cut, SPACE, Token, Use, is_name, is_one_token, text_of
 from clmap_lsp.source.made import NOT_YET, Made
 from clmap_lsp.source.pieces import Piece
-from clmap_lsp.source.segments import Defined, Segment, followed, segments_of
+from clmap_lsp.source.segments import Segment, followed, segments_of
 
 MAX_DEPTH = 120
 """Arguments nested deeper than this are left unexpanded; real code stays below 20."""
@@ -81,7 +81,7 @@ class Macro:
         """Return the same macro by the directive that defines it where that is typed elsewhere."""
         return self._copy(directive)
 
-    def follow(self, now: Defined, earlier: Macro, text: str, at: int) -> None:
+    def follow(self, now: Cut, earlier: Macro, text: str, at: int) -> None:
         """Take over what was made of the segments of an earlier version's body that an edit leaves alone.
 
         Args:
@@ -91,7 +91,7 @@ class Macro:
         """
         known = earlier.kept.segments
         if known is not None and self.n_body and self.parameters == earlier.parameters:
-            self.kept.segments = followed(known, Defined(text, at, earlier.body), now)
+            self.kept.segments = followed(known, Cut(text, at, earlier.body), now)
 
     def _copy(self, body: list[Token] | Piece | None) -> Macro:
         return Macro(
@@ -143,7 +143,7 @@ class TooManyTokensError(Exception):
     """Expansion passed the limit: a macro bomb."""
 
 
-class _Noted(NamedTuple):
+class Noted(NamedTuple):
     """What is looked at while something is expanded: texts, and the tokens that name macros with these."""
 
     seen: set[str]
@@ -261,15 +261,41 @@ class Expander:
             macros = map(self.macros.__getitem__, kept.named_macros)
             self.log += zip(kept.named.tokens, macros, strict=True)
 
+    def take_stretch(self, kept: Expansion, out: list[Token]) -> bool:
+        """Append what is kept of a stretch of the text; false where all together may pass the limit."""
+        if kept.cost > self._budget:
+            return False
+        self._use_budget += kept.cost  # The limit of one use held for each of them.
+        self.take(kept, out)
+        return True
+
+    def keep_stretch(self, stretch: Segment, use: Use, noted: Noted, made: Made, budget: int) -> None:
+        """Keep what a stretch of the text became, if that follows from its tokens alone.
+
+        Args:
+            use: where it stands.
+            noted: what was looked at.
+            budget: tokens that might be made before it.
+        """
+        names = frozenset(noted.seen)
+        meanings = self.meanings(names, None)
+        if any(self.macros[it].dynamic is not None for it in meanings):
+            stretch.by_use.pop(TYPED, None)
+            return
+        named, macros = Made([it for it, _ in noted.log]), [it.name for _, it in noted.log]
+        cost = budget - self._budget
+        kept = Expansion(use, made, named, macros, names, meanings, cost, is_stretch=True)
+        stretch.by_use.keep(TYPED, kept)
+
     def _last_text(self, out: list[Token]) -> str:
         if out[-1] is NOT_YET:
             return self.taken[-1][1].texts[-1]
         return out[-1].text
 
     @contextmanager
-    def noting(self, seen: set[str]) -> Iterator[_Noted]:
+    def noting(self, seen: set[str]) -> Iterator[Noted]:
         """Note what is looked at and which macros are used meanwhile, also where that is noted already."""
-        noted = _Noted(seen, [])
+        noted = Noted(seen, [])
         outer, log = self._seen, self.log
         self._seen, self.log = noted.seen, noted.log
         try:
@@ -360,14 +386,25 @@ class Expander:
             self._segment_depth = depth
         return None if self._ran_out else out
 
-    def meanings(self, names: frozenset[str], own: Macro) -> dict[str, Meaning]:
+    @contextmanager
+    def in_stretch(self) -> Iterator[Callable[[], bool]]:
+        """Expand uses in a stretch of the text; what is given tells whether one goes on behind it."""
+        depth, self._segment_depth, self._ran_out = self._segment_depth, self._depth, False
+        n_unclosed = len(self.unclosed)
+        try:
+            yield lambda: self._ran_out or len(self.unclosed) > n_unclosed
+        finally:
+            self._segment_depth = depth
+
+    def meanings(self, names: frozenset[str], own: Macro | None) -> dict[str, Meaning]:
         """Return what those of some names stand for that are macros.
 
         What is kept of one, `own`, is to hold them: it goes without saying, and would hold itself for ever.
         """
         macros = self.macros
+        own_kept = None if own is None else own.kept
         return {
-            it: Meaning(None if macros[it].kept is own.kept else macros[it].kept, *macros[it].place)
+            it: Meaning(None if macros[it].kept is own_kept else macros[it].kept, *macros[it].place)
             for it in macros.keys() & names
         }
 

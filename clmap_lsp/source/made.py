@@ -1,4 +1,4 @@
-"""What large uses of macros became in an earlier reading, put together only where somebody asks.
+"""What large uses of macros, and text between directives, became in an earlier reading; put together on demand.
 
 While a person types in a file whose macros make whole functions, tens of thousands of tokens move at each
 key, of which an answer needs a few: the parser reads their texts, which stay, and places are asked for of
@@ -81,19 +81,49 @@ class Base:
         return [number for _, _, number in order[low:high]]
 
 
+class OneUse:
+    """All tokens of macros' bodies were made by this use."""
+
+    __slots__ = ("_use",)
+
+    def __init__(self, use: Use) -> None:
+        self._use = use
+
+    def of(self, _: Use) -> Use:
+        """Return what the use is now that made a token."""
+        return self._use
+
+
+class MovedUses:
+    """The uses that made the tokens, so many characters further on; of each there is one."""
+
+    __slots__ = ("_moved", "by")
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+        self._moved: dict[Use, Use] = {}
+
+    def of(self, use: Use) -> Use:
+        """Return what the use is now that made a token."""
+        found = self._moved.get(use)
+        if found is None:
+            found = self._moved[use] = Use(use.path, use.start + self.by, use.end + self.by)
+        return found
+
+
 NOT_YET: Final = Token("", 0, 0, 0, "")
 """Stands in a list for each token that is put together when it is asked for."""
 
 
 class Made:
-    """Tokens that were made of a use of a macro.
+    """Tokens that were made of a use of a macro, or stand in a stretch of a file with uses in it.
 
     Args:
         tokens: these; `NOT_YET` where a part of them was taken from an earlier reading.
         taken: these parts.
     """
 
-    __slots__ = ("_base", "_steps", "_taken", "_tokens", "_use", "count")
+    __slots__ = ("_base", "_steps", "_taken", "_tokens", "_uses", "count")
 
     def __init__(self, tokens: list[Token], taken: Taken = ()) -> None:
         self.count = len(tokens)
@@ -101,14 +131,14 @@ class Made:
         self._taken = taken
         self._base: Base | None = None
         self._steps: Sequence[Step] = ()
-        self._use: Use | None = None
+        self._uses: OneUse | MovedUses = _AS_THEY_WERE
 
     @property
     def tokens(self) -> list[Token]:
         """The tokens; not to be changed."""
         if self._tokens is None:
             assert self._base is not None
-            self._tokens = _put_together(self._base.columns, self._steps, self._use)
+            self._tokens = _put_together(self._base.columns, self._steps, self._uses)
         if self._taken:
             fill(self._tokens, self._taken)
             self._taken = ()
@@ -132,7 +162,8 @@ class Made:
         base = self._base.columns
         start, path = base.starts[at], base.paths[at]
         by = _step(self._steps, path, start)
-        use = None if base.uses[at] is None else self._use
+        made = base.uses[at]
+        use = None if made is None else self._uses.of(made)
         return Token(
             base.texts[at], start + by, base.ends[at] + by, base.gaps[at], path, use, base.painted[at]
         )
@@ -161,21 +192,27 @@ class Made:
             self._base = Base(_columns_of(self.tokens))
         return self._base
 
-    def moved(self, steps: Sequence[Step], use: Use) -> Made:
-        """Return the same tokens after edits elsewhere, made of `use`.
+    def moved(self, steps: Sequence[Step], uses: OneUse | MovedUses) -> Made:
+        """Return the same tokens after edits elsewhere.
 
         Args:
             steps: of all stretches that the tokens are typed in, in order.
+            uses: what the uses are then that made them.
         """
         found = Made.__new__(Made)
-        found.count, found._taken, found._tokens, found._use = self.count, (), None, use
+        found.count, found._taken, found._tokens, found._uses = self.count, (), None, uses
         found._base, found._steps = self._columned, joined(steps)
         if self._steps and len(self._steps) * len(found._steps) <= MAX_STEPS:
             found._steps = _one_after_another(self._steps, found._steps)
+            if isinstance(uses, MovedUses) and isinstance(self._uses, MovedUses):
+                found._uses = MovedUses(self._uses.by + uses.by)
         elif self._steps:
             found._base = Base(_columns_of(self.tokens))
         return found
 
+
+_AS_THEY_WERE: Final = MovedUses(0)
+"""Stands where tokens were not moved yet."""
 
 Taken: TypeAlias = Sequence[tuple[int, Made]]
 """Parts of a list of tokens that are put together when asked for, and from which token on each stands."""
@@ -227,11 +264,11 @@ def _columns_of(tokens: list[Token]) -> Columns:
     return Columns(list(map(intern, texts)), *others)
 
 
-def _put_together(columns: Columns, steps: Sequence[Step], use: Use | None) -> list[Token]:
+def _put_together(columns: Columns, steps: Sequence[Step], made: OneUse | MovedUses) -> list[Token]:
     if not columns.paths:
         return []
     starts, ends = _now(columns, columns.starts, steps), _now(columns, columns.ends, steps)
-    uses = [None if it is None else use for it in columns.uses]
+    uses = [None if it is None else made.of(it) for it in columns.uses]
     now = columns._replace(starts=starts, ends=ends, uses=uses)
     # To put tokens together from columns takes half of the time that taking each apart does.
     return list(map(tuple.__new__, repeat(Token), zip(*now, strict=True)))

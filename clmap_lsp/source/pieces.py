@@ -29,6 +29,7 @@ from clmap_lsp.source.lexer import (
     moved,
     name_at,
 )
+from clmap_lsp.source.segments import Segment, followed, segments_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +109,17 @@ class Piece:
         """Be cut by the tokens of an earlier version, if it was cut."""
         if self._origin.typed is not None or earlier._origin.typed is not None:
             return
-        known, first = earlier._tokens, self._first
-        self._before = (
-            earlier._before if known is None else Cut(earlier.text[first:], earlier._at + first, known)
-        )
+        self._before = earlier.as_cut()
+
+    def as_cut(self) -> Cut | None:
+        """Return how it was cut, or, if it was not, how the version before it was."""
+        first = self._first
+        if self._tokens is not None:
+            return Cut(self.text[first:], self._at + first, self._tokens)
+        if self._same is not None:
+            tokens, by = self._same
+            return Cut(self.text[first:], self._at + first - by, tokens)
+        return self._before
 
     def part(self, start: int, end: int) -> Piece:
         """Return the piece between two ends of tokens."""
@@ -134,12 +142,45 @@ class Piece:
 class Chunk(Piece):
     """Consecutive lines without directives, at least one token. `texts[i]` is the text of `tokens[i]`."""
 
-    __slots__ = ("notes",)
+    __slots__ = ("_divided", "_stretches", "is_known", "notes")
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         super().__init__(origin, text, at)
         self.notes: dict[object, Any] = {}
         """What was found out about the chunk; those of an included file serve every file that includes it."""
+        self.is_known = False
+        """An earlier version of the file has it, or had it before an edit."""
+        self._stretches: list[Segment] | None = None
+        self._divided: tuple[list[Segment], Cut] | None = None
+        """The stretches of an earlier version that was edited."""
+
+    def be_moved(self, earlier: Piece, by: int) -> None:
+        """Take over what was found out about a chunk that is typed alike elsewhere."""
+        super().be_moved(earlier, by)
+        if isinstance(earlier, Chunk):
+            self.is_known = self._origin.typed is None
+            self._stretches, self._divided = earlier._stretches, earlier._divided
+
+    def follow(self, earlier: Piece) -> None:
+        """Take over how an earlier version was cut, and divided into stretches."""
+        super().follow(earlier)
+        if self._before is not None and isinstance(earlier, Chunk):
+            self.is_known = True
+            if earlier._stretches is None:
+                self._divided = earlier._divided
+            elif (cut := earlier.as_cut()) is not None:
+                self._divided = earlier._stretches, cut
+
+    @property
+    def stretches(self) -> list[Segment]:
+        """Return the stretches that it is expanded by; those that an edit left alone are the earlier ones."""
+        if self._stretches is None:
+            if self._divided is None:
+                self._stretches = segments_of(self.tokens)
+            else:
+                self._stretches = followed(*self._divided, Cut(self.text, self._at, self.tokens))
+                self._divided = None
+        return self._stretches
 
 
 class Directive(Piece):
@@ -303,6 +344,8 @@ def _share(before: LexedFile, file: LexedFile) -> None:
             _follow(old, new)
             break
         items[at] = old
+        if isinstance(old, Chunk):
+            old.is_known = old._origin.typed is None
         at += 1
     by = len(file.text) - len(before.text)
     for old, new in zip(reversed(old_items[at:]), reversed(items[at:]), strict=False):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import cache, lru_cache
 from itertools import compress, count
+from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
@@ -17,15 +18,16 @@ from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, open_comment
+from clmap_lsp.source.expansions import TYPED
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Cut, Token, Use, is_name, open_comment, text_of
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
-from clmap_lsp.source.made import Taken, Tokens, fill, texts_of
+from clmap_lsp.source.made import Made, Taken, Tokens, fill, texts_of
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
 from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex
 from clmap_lsp.source.predefined import initial_macros
 from clmap_lsp.source.presumed import PresumedPlaces
-from clmap_lsp.source.segments import Defined
+from clmap_lsp.source.segments import Segment
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.wrapped import without_wrapping
 
@@ -701,12 +703,62 @@ class _FileReader:
         if not self.prunes:
             if owner.needed is not None:
                 self.state = State(max(self.state.depth + chunk.texts.count("{") - chunk.texts.count("}"), 0))
-            self.put([chunk])
+            if chunk.is_known and len(owner.including) == 1:
+                self.stretches(chunk)
+            else:
+                self.put([chunk])
             return
         items, self.state = outline(chunk, self.state)
         kept, start, changes = self.kept(items), len(owner.out.made), len(owner.changes)
         self.put(kept)
         owner.pruned.append(_Pruned(self, items, kept, start, len(owner.out.made), changes))
+
+    def stretches(self, chunk: Chunk) -> None:
+        """Append a chunk of an edited file, stretch by stretch; what was made of one before is taken again."""
+        owner = self.owner
+        expander, out = owner.expander, owner.out.made
+        first = 0
+        for it in chunk.stretches:
+            kept = it.by_use.get(TYPED)
+            now = kept and kept.now(chunk.token(first).start, expander.meanings(kept.names, None))
+            if now and expander.take_stretch(now, out):
+                it.by_use.keep(TYPED, now)
+            elif not self._stretch(it, chunk.tokens[first : first + it.n_tokens]):
+                self.expanded(chunk.tokens[first:], chunk.texts[first:])
+                return
+            first += it.n_tokens
+        if len(out) > MAX_TOKENS:
+            raise _TooLargeError
+
+    def _stretch(self, stretch: Segment, tokens: list[Token]) -> bool:
+        """Append a stretch with its macros expanded, and keep it; nothing if a use goes on behind it."""
+        expander, out, places = self.owner.expander, self.owner.out, self.owner.places
+        lists: tuple[list[Any], ...] = (out.made, expander.taken, out.problems, expander.log or [])
+        lists += (expander.unclosed, expander.miscounted)
+        before, budget, counted = [*map(len, lists)], expander.budget, places.counted
+        with expander.noting(set(map(text_of, tokens))) as noted, expander.in_stretch() as runs_on:
+            self._uses(tokens)
+        if runs_on():
+            for there, n in zip(lists, before, strict=True):
+                del there[n:]
+            expander.grant(budget - expander.budget)
+            places.counted = counted
+            return False
+        # Large uses are kept with their macros already.
+        if len(expander.taken) == before[1] and len(expander.miscounted) == before[-1]:
+            use = Use(self.path, tokens[0].start, tokens[-1].end)
+            expander.keep_stretch(stretch, use, noted, Made(out.made[before[0] :]), budget)
+        return True
+
+    def _uses(self, tokens: list[Token]) -> None:
+        """Append tokens with their macros expanded, none of which goes on behind them."""
+        macros, out = self.owner.macros, self.owner.out.made
+        done = 0
+        for hit in compress(count(), map(macros.__contains__, map(text_of, tokens))):
+            if hit >= done:
+                out += tokens[done:hit]
+                done = self.use(tokens, hit)
+        out += tokens[done:]
 
     def expanded(self, tokens: list[Token], texts: list[str]) -> None:
         """Append consecutive tokens to the output with their macros expanded."""
@@ -840,7 +892,7 @@ def _defined(directive: Directive) -> Macro | str:
         earlier, text, at = directive.edited
         directive.edited = None
         if isinstance(macro, Macro) and isinstance(earlier, Macro):
-            macro.follow(Defined(directive.text, directive.at, macro.body), earlier, text, at)
+            macro.follow(Cut(directive.text, directive.at, macro.body), earlier, text, at)
     return macro
 
 

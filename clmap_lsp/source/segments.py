@@ -1,4 +1,4 @@
-"""Bodies of long macros in segments, which are expanded each for itself and kept.
+"""Bodies of long macros, and the text between directives, in segments that are expanded each for itself and kept.
 
 While a person types in the body of a macro that makes a whole function, all of it but a statement is as it
 was. A segment ends in a `;` outside of parentheses: there no use of another macro is open, so that what a
@@ -14,7 +14,7 @@ from itertools import compress, count
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.expansions import ByUse
-from clmap_lsp.source.lexer import Token, text_of
+from clmap_lsp.source.lexer import Cut, Token, text_of
 
 SMALLEST = 160
 """Tokens: shorter segments cost more than they save."""
@@ -23,7 +23,10 @@ _MARKS = frozenset({"(", ")", ";"})
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A stretch of a macro's body, of so many tokens, and what uses of the macro made of it."""
+    """A stretch of a macro's body, of so many tokens, and what uses of the macro made of it.
+
+    Of one in the text between directives, what it became is kept by `TYPED`.
+    """
 
     n_tokens: int
     by_use: ByUse = field(default_factory=ByUse)
@@ -49,46 +52,37 @@ def _ends(body: list[Token]) -> Iterator[int]:
             start = end
 
 
-@dataclass(frozen=True, slots=True)
-class Defined:
-    """A macro's body, and the text and place of the directive that it is of."""
-
-    text: str
-    at: int
-    body: list[Token]
-
-
-def followed(earlier: list[Segment], old: Defined, new: Defined) -> list[Segment]:
-    """Return the segments of an edited body; those that the edit leaves alone are the earlier ones.
+def followed(earlier: list[Segment], old: Cut, new: Cut) -> list[Segment]:
+    """Return the segments of an edited body or chunk; those that the edit leaves alone are the earlier ones.
 
     They stay where they end, also behind a `(` that is not closed yet: only what is edited is divided anew. A
     use of a macro that is open at the end of a segment is noticed when that is expanded.
     """
     apart = difference(old.text, new.text)
     by = len(new.text) - len(old.text)
-    n_more = len(new.body) - len(old.body)
+    n_more = len(new.tokens) - len(old.tokens)
     found: list[Segment] = []
     at = done = 0
     for it in earlier:
-        start, behind = old.body[at].start - old.at, old.body[at + it.n_tokens - 1].end - old.at
+        start, behind = old.tokens[at].start - old.at, old.tokens[at + it.n_tokens - 1].end - old.at
         is_before, is_behind = behind <= apart.start, start >= apart.old_end
         now, moved = (at + n_more, by) if is_behind else (at, 0)
         if (is_before or is_behind) and done <= now and _is_same(old, at, new, now, it.n_tokens, moved):
-            found += segments_of(new.body[done:now]) if done < now else ()
+            found += segments_of(new.tokens[done:now]) if done < now else ()
             found.append(it)
             done = now + it.n_tokens
         at += it.n_tokens
-    return found + (segments_of(new.body[done:]) if done < len(new.body) else [])
+    return found + (segments_of(new.tokens[done:]) if done < len(new.tokens) else [])
 
 
-def _is_same(old: Defined, before: int, new: Defined, now: int, count: int, by: int) -> bool:
+def _is_same(old: Cut, before: int, new: Cut, now: int, count: int, by: int) -> bool:
     """Tell whether a segment of the earlier body stands in the new one, so many characters on."""
     end = now + count
-    if end > len(new.body) or old.body[before].start - old.at + by != new.body[now].start - new.at:
+    if end > len(new.tokens) or old.tokens[before].start - old.at + by != new.tokens[now].start - new.at:
         return False
-    if end < len(new.body) and new.body[end].text == "##":
+    if end < len(new.tokens) and new.tokens[end].text == "##":
         return False
-    return _are_alike(old.body, before, new.body, now, count, count)
+    return _are_alike(old.tokens, before, new.tokens, now, count, count)
 
 
 def _are_alike(old: list[Token], before: int, new: list[Token], now: int, count: int, n_old: int) -> bool:
