@@ -548,10 +548,11 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
     if placed is not None and token is not None:
         # What is called here is seldom an argument of itself.
         last = token - 2 if texts[token] == "(" else token
-        for at in range(last, placed.start - 1, -1):
-            found.setdefault(texts[at], float(token - at))
-        for at in range(token + 1, placed.end):
-            found.setdefault(texts[at], float(at - token) + 500.0)
+        # Of each name the last one counts that is put in: those behind the place from the end, then the others.
+        behind = dict(zip(reversed(texts[token + 1 : placed.end]), range(placed.end - 1, token, -1), strict=True))
+        before = dict(zip(texts[placed.start : last + 1], range(placed.start, last + 1), strict=True))
+        found = {it: float(at - token) + 500.0 for it, at in behind.items()}
+        found.update((it, float(token - at)) for it, at in before.items())
     for macro_token, symbol in index.macro_uses:
         is_called_here = macro_token.end == start - 1 and index.text[start - 1] == "("
         if macro_token.path == index.path and not is_called_here:

@@ -175,10 +175,10 @@ class Index:
     def _typed(self) -> tuple[list[int], list[int]]:
         """Where the tokens start that are typed in this file, not in macros' bodies; and their numbers."""
         own = self.path
-        # Taking tokens apart is twice as fast as asking for their fields, and this is done at each key.
+        starts, _, paths, uses = self.tokens.places()
         pairs = [
             (start, at)
-            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens.all())
+            for at, (start, path, use) in enumerate(zip(starts, paths, uses, strict=True))
             if use is None and path == own
         ]
         pairs.sort()

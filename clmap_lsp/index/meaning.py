@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from clmap_lsp.index import builtins
 from clmap_lsp.index.index import Index
@@ -62,17 +63,32 @@ def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
     varying, places = varying_symbols(index), index.tokens.places()
     found: dict[int, Meaning] = {}
-    said: dict[tuple[Symbol, int], tuple[str, tuple[str, ...]]] = {}  # Most are used many times in one way.
+    new = tuple.__new__  # Calling the class costs four times as much, and there are thousands.
     for start, (end, symbol, role) in _named(index, places).items():
         if end - start != len(symbol.name):
             continue  # `##` made it.
-        known = said.get((symbol, role))
-        if known is None:
-            known = said[symbol, role] = _KINDS[symbol.kind], _modifiers(symbol, role, varying)
-        found[start] = Meaning(start, end, *known)
+        type_, modifiers = _coloured(symbol, role, symbol in varying)
+        found[start] = new(Meaning, (start, end, type_, modifiers))
     found.update(_builtins(index, places, found))
     ordered = [found[it] for it in sorted(found)]
     return list(_with_inactive(index, ordered))
+
+
+_Colour = tuple[str, tuple[str, ...]]
+_colours: WeakKeyDictionary[Symbol, dict[tuple[int, bool], _Colour]] = WeakKeyDictionary()
+"""By what is done with a symbol and whether it differs between work-items: most symbols outlive an edit."""
+
+
+def _coloured(symbol: Symbol, role: int, is_varying: bool) -> _Colour:
+    """Return a name's type and modifiers."""
+    known = _colours.get(symbol)
+    if known is None:
+        known = _colours[symbol] = {}
+    found = known.get((role, is_varying))
+    if found is None:
+        found = _KINDS[symbol.kind], _modifiers(symbol, role, is_varying)
+        known[role, is_varying] = found
+    return found
 
 
 def _builtins(index: Index, places: Places, known: Container[int]) -> dict[int, Meaning]:
@@ -131,7 +147,7 @@ def _named(index: Index, places: Places) -> dict[int, tuple[int, Symbol, int]]:
     return found
 
 
-def _modifiers(symbol: Symbol, role: int, varying: frozenset[Symbol]) -> tuple[str, ...]:
+def _modifiers(symbol: Symbol, role: int, is_varying: bool) -> tuple[str, ...]:
     words: list[str] = []
     if role & _DECLARES:
         words.append("definition" if role & _DEFINES else "declaration")
@@ -141,7 +157,7 @@ def _modifiers(symbol: Symbol, role: int, varying: frozenset[Symbol]) -> tuple[s
         words.append(_space(symbol))
         if is_const(symbol.type):
             words.append("readonly")
-        words.append("workItemDependent" if symbol in varying else "uniform")
+        words.append("workItemDependent" if is_varying else "uniform")
     return tuple(words)
 
 

@@ -45,6 +45,10 @@ from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 
 
+MOST_FAR = 256
+"""Names that nothing declares of which is remembered from which others they are far, and how many of these."""
+
+
 class OperandParser(Checks, ABC):
     """Reads operands; who reads operators, declarations and statements says how what they hold is read."""
 
@@ -301,8 +305,24 @@ class OperandParser(Checks, ABC):
 
     def _near_local(self, name: str) -> str | None:
         """Return the name in the scopes around that was perhaps meant."""
-        found = nearest(name, self._local_names())
+        found = self.nearest_local(name)
         self.asks_local(name, found)
+        return found
+
+    def nearest_local(self, name: str) -> str | None:
+        """Return the name in the scopes around that is nearest; what was found to be far is not asked again."""
+        known = self.unit.far
+        far = known.get(name)
+        if far is not None and all(ordinary.keys() <= far for ordinary, _, _ in self.scopes):
+            return None
+        found = nearest(name, self._local_names())
+        if found is None:
+            if far is None and len(known) >= MOST_FAR:
+                known.clear()
+            near_none = known.setdefault(name, set())
+            near_none.update(self._local_names())
+            if len(near_none) > MOST_FAR:
+                known[name] = set()
         return found
 
     def asks_local(self, name: str, meant: str | None) -> None:

@@ -144,6 +144,8 @@ class Unit:
     bodies: dict[Symbol, tuple[int, int]] = field(default_factory=dict)
     """Of the functions that it defines: the tokens from `{` to behind `}`."""
     head: Head | None = None
+    far: dict[str, set[str]] = field(default_factory=dict)
+    """Names that nothing declares, and names of scopes around that cannot have been meant by each."""
     _gathered: dict[str, object] = field(default_factory=dict)
 
     @property

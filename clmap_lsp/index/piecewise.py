@@ -15,7 +15,6 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.cursor import FileScope, SyntaxFaultError
 from clmap_lsp.index.declarations import DeclarationParser
 from clmap_lsp.index.model import CALLABLE, Issue, Kind, Scope, Symbol, Use
-from clmap_lsp.index.names import nearest
 from clmap_lsp.index.pieces import Context, Head, Piece, Reading, Unit, moved_call, moved_issue, moved_need
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.options import BuildOptions
@@ -90,6 +89,8 @@ class PieceParser(DeclarationParser, ABC):
         self.earlier: Earlier | None = None
         """Set where what stands before the body is as it was."""
         self._earlier = earlier
+        if earlier is not None:
+            self.unit.far = earlier.unit.far  # It rests on nothing but these names.
         self._cases: list[tuple[int, int | float | str]] = []
         """Labels with the number of the loop or `switch` that they are of."""
 
@@ -194,7 +195,7 @@ class PieceParser(DeclarationParser, ABC):
             near = self.file_scope.near
             if any(near(name, is_type=is_type) != meant for (is_type, name), meant in reading.near):
                 return False
-        return all(nearest(name, self._local_names()) == meant for name, meant in reading.local_near)
+        return all(self.nearest_local(name) == meant for name, meant in reading.local_near)
 
     def _ask_again(self, reading: Reading) -> None:
         """Note what a statement that was read before asks for."""

@@ -75,23 +75,27 @@ def register(server: ClmapServer) -> None:
 def encoded(indexed: Indexed, start: int = 0, end: int | None = None) -> list[int]:
     """Return the tokens of a part of the document as the protocol writes them: each relative to the last."""
     document = indexed.document
+    text, starts = document.text, document.file.line_starts
     limit = len(indexed.index.text) if end is None else end
-    starts = document.file.line_starts
-    is_plain = document.text.isascii()
+    is_plain = is_all_plain = text.isascii()
     data: list[int] = []
     line = character = row = 0
     numbers: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = {}
     for offset, behind, type_, modifiers in meanings(indexed.index):
         if behind <= start or offset >= limit:
             continue
+        # Positions are found by going along: a search for each took half of the time.
+        is_moved = False
+        while row + 1 < len(starts) and starts[row + 1] <= offset:
+            row += 1
+            is_moved = True
+        if is_moved and not is_all_plain:
+            following = starts[row + 1] if row + 1 < len(starts) else len(text)
+            is_plain = text[starts[row] : following].isascii()
         if is_plain:
-            # Positions are found by going along: a search for each took half of the time.
-            while row + 1 < len(starts) and starts[row + 1] <= offset:
-                row += 1
             at, length = offset - starts[row], behind - offset
         else:
-            place = document.position(offset)
-            row, at = place.line, place.character
+            at = document.position(offset).character
             length = document.position(behind).character - at
         number = numbers.get((type_, modifiers))
         if number is None:
