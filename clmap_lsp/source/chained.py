@@ -20,6 +20,13 @@ _TOKEN = lazy_pattern(
     r"|(?<!\w)(?P<name>[A-Za-z_]\w*+)(?:\s*+\()?|[()]",
     re.DOTALL,
 )
+# As `_TOKEN`, without names and raw strings; each alternative starts with one certain character, so that `re`
+# passes over what lies between the fastest way.
+_BRACKETS = lazy_pattern(
+    rf'{SKIPPED}|"{STRING_BODY}{STRING_END}|\(|\)'
+    r"|_(?<!\w_)_kernel\s++(?=void\s|__attribute__)|k(?<!\wk)ernel\s++(?=void\s|__attribute__)",
+    re.DOTALL,
+)
 _KERNEL = lazy_pattern(r"(?<!\w)(?:__kernel|kernel)\s+(?:void|__attribute__)(?!\w)")
 _DEFINED = lazy_pattern(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameter>[\w.]*)\)(?P<body>[^\n]*)", re.MULTILINE
@@ -82,6 +89,8 @@ def _stringifying(text: str) -> frozenset[str]:
         parameter = "__VA_ARGS__" if match["parameter"] == "..." else match["parameter"].removesuffix("...")
         if parameter and re.search(rf"(?<!#)#[ \t]*{parameter}(?!\w)", match["body"]):
             found.add(match["name"])
+    if not _has_kernel_in_brackets(text):
+        return frozenset(found)
     open_: list[str] = []
     """Of each bracket that is open, the innermost name that one stands behind."""
     for match in _TOKEN.finditer(text):
@@ -93,6 +102,21 @@ def _stringifying(text: str) -> frozenset[str]:
         elif match[0] == ")" and open_:
             open_.pop()
     return frozenset(found)
+
+
+def _has_kernel_in_brackets(text: str) -> bool:
+    """Tell whether a kernel may stand in brackets; it is asked of every text, and most have none."""
+    if 'R"' in text:
+        return True
+    depth = 0
+    for token in _BRACKETS.findall(text):
+        if token == "(":
+            depth += 1
+        elif token == ")":
+            depth -= depth > 0
+        elif depth and token[0] in "k_":
+            return True
+    return False
 
 
 def _pieces(text: str, names: Sequence[str] | frozenset[str]) -> Iterator[Piece]:
