@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -63,12 +64,15 @@ def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
     varying, places = varying_symbols(index), index.tokens.places()
     found: dict[int, Meaning] = {}
+    said: dict[tuple[Symbol, int], _Colour] = {}
     new = tuple.__new__  # Calling the class costs four times as much, and there are thousands.
     for start, (end, symbol, role) in _named(index, places).items():
         if end - start != len(symbol.name):
             continue  # `##` made it.
-        type_, modifiers = _coloured(symbol, role, symbol in varying)
-        found[start] = new(Meaning, (start, end, type_, modifiers))
+        known = said.get((symbol, role))  # Most are used many times in one way.
+        if known is None:
+            known = said[symbol, role] = _coloured(symbol, role, symbol in varying)
+        found[start] = new(Meaning, (start, end, *known))
     found.update(_builtins(index, places, found))
     ordered = [found[it] for it in sorted(found)]
     return list(_with_inactive(index, ordered))
@@ -198,4 +202,4 @@ def _with_inactive(index: Index, ordered: list[Meaning]) -> Iterator[Meaning]:
                 start = at + len(content) - len(content.lstrip())
                 lines.append(Meaning(start, at + len(content.rstrip()), "comment", ("inactive",)))
             at = end + 1
-    yield from sorted((*ordered, *lines), key=lambda it: it.start) if lines else ordered
+    yield from sorted((*ordered, *lines), key=itemgetter(0)) if lines else ordered
