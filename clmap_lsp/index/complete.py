@@ -548,8 +548,10 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
     if placed is not None and token is not None:
         # What is called here is seldom an argument of itself.
         last = token - 2 if texts[token] == "(" else token
-        # Of each name the last one counts that is put in: those behind the place from the end, then the others.
-        behind = dict(zip(reversed(texts[token + 1 : placed.end]), range(placed.end - 1, token, -1), strict=True))
+        # Of each name the last one put in counts: those behind the place from the end, then the others.
+        behind = dict(
+            zip(reversed(texts[token + 1 : placed.end]), range(placed.end - 1, token, -1), strict=True)
+        )
         before = dict(zip(texts[placed.start : last + 1], range(placed.start, last + 1), strict=True))
         found = {it: float(at - token) + 500.0 for it, at in behind.items()}
         found.update((it, float(token - at)) for it, at in before.items())

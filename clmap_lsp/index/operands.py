@@ -44,9 +44,8 @@ from clmap_lsp.index.types import (
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 
-
 MOST_FAR = 256
-"""Names that nothing declares of which is remembered from which others they are far, and how many of these."""
+"""Names that nothing declares of which it is remembered from which they are far, and how many these are."""
 
 
 class OperandParser(Checks, ABC):
@@ -310,7 +309,7 @@ class OperandParser(Checks, ABC):
         return found
 
     def nearest_local(self, name: str) -> str | None:
-        """Return the name in the scopes around that is nearest; what was found to be far is not asked again."""
+        """Return the nearest name in the scopes around; what was found to be far is not asked again."""
         known = self.unit.far
         far = known.get(name)
         if far is not None and all(ordinary.keys() <= far for ordinary, _, _ in self.scopes):

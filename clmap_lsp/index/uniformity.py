@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, Symbol
+from clmap_lsp.index.pieces import Flow
 
 _known: WeakKeyDictionary[Index, frozenset[Symbol]] = WeakKeyDictionary()
 
@@ -23,6 +24,44 @@ def varying_symbols(index: Index) -> frozenset[Symbol]:
 
 
 def _varying(index: Index) -> frozenset[Symbol]:
+    declared_again = [
+        it
+        for placed in index.units
+        for it in placed.unit.symbols
+        if it.previous is not None and it.kind in CALLABLE
+    ]
+    flows = [flow for placed in index.units for flow in placed.unit.flow()]
+    found = None if declared_again else _in_few_passes(flows)
+    return _followed(flows, declared_again) if found is None else found
+
+
+MOST_PASSES = 8
+"""Times that all assignments are gone through; most depend on what stands before them, and two are enough."""
+
+
+def _in_few_passes(flows: list[Flow]) -> frozenset[Symbol] | None:
+    """Return what differs where each function is declared once; `None` where that takes many passes.
+
+    To keep who uses what takes several times as long, and this is done at each key.
+    """
+    found: set[Symbol | None] = {None}
+    for _ in range(MOST_PASSES):
+        before, rest = len(found), []
+        for flow in flows:
+            target, depends = flow
+            if target in found:
+                continue
+            if found.isdisjoint(depends):
+                rest.append(flow)
+            else:
+                found.add(target)
+        if len(found) == before:
+            return frozenset(it for it in found if it is not None)
+        flows = rest
+    return None
+
+
+def _followed(flows: list[Flow], declared_again: list[Symbol]) -> frozenset[Symbol]:
     users: dict[Symbol, list[Symbol]] = {}
     waiting: list[Symbol] = []
     found: set[Symbol] = set()
@@ -32,19 +71,18 @@ def _varying(index: Index) -> frozenset[Symbol]:
             found.add(symbol)
             waiting.append(symbol)
 
-    for placed in index.units:
-        for symbol in placed.unit.symbols:
-            if symbol.kind in CALLABLE and symbol.previous is not None:
-                _link(symbol, symbol.previous, users)
-        for target, depends in placed.unit.flow():
-            if target is None:
-                continue
-            node = _node(target)
-            for it in depends:
-                if it is None:
-                    mark(node)
-                else:
-                    users.setdefault(_node(it), []).append(node)
+    for symbol in declared_again:
+        assert symbol.previous is not None
+        _link(symbol, symbol.previous, users)
+    for target, depends in flows:
+        if target is None:
+            continue
+        node = _node(target)
+        for it in depends:
+            if it is None:
+                mark(node)
+            else:
+                users.setdefault(_node(it), []).append(node)
     while waiting:
         for user in users.get(waiting.pop(), ()):
             mark(user)

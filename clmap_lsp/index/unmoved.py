@@ -1,10 +1,10 @@
 """Whether an edit elsewhere in a file can have changed what a name stands for.
 
-Who asks for a definition while somebody types should not wait until all is read anew. An edit of a line that
-opens and closes no scope, comment or literal and is no directive changes what that line declares, and what
-its macros do; the same holds of a line in the middle of a macro's body. What is half written in it may keep a
-reader from the rest; that changes no meaning. Where it cannot be told from the text at once, a meaning may
-have changed.
+Who asks for a definition while somebody types should not wait until all is read anew. An edit of a statement
+that opens and closes no scope, in a line without comments and literals that is no directive, changes what the
+statement declares, and what the line's macros do; the same holds of a line in the middle of a macro's body.
+What is half written in it may keep a reader from the rest; that changes no meaning. Where it cannot be told
+from the text at once, a meaning may have changed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _MORE_THAN_A_STATEMENT = re.compile(
     |\b(?:for|typedef|struct|union|enum|extern|_{0,2}kernel)\b""",
     re.VERBOSE,
 )
+# Comments and literals, which may go on, directives, and where kernels begin.
+_MORE_THAN_LINES = re.compile(r"""^[ \t]*\#|["'\\]|//|/\*|\*/|\?\?|%:|<%|%>|\b_{0,2}kernel\b""", re.MULTILINE)
 _MORE_THAN_BLANKS = re.compile(r"""[\#"'\\]|//|/\*|\*/|\?\?|%:""")
 
 
@@ -44,6 +46,7 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
     if old_lines is None or new_lines is None:
         return False
     edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
+    statements = _statements(*edited, apart.start - old_lines[0], old_lines[1] - apart.old_end)
     parameters: tuple[str, ...] = ()
     if _is_continued(index.text, old_lines[0]):
         macro = _macro_around(index, *old_lines)
@@ -60,14 +63,29 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
         first, last = old_lines
         if declared.start <= last and declared.end >= first:
             return False
-    if any(map(_MORE_THAN_A_STATEMENT.search, edited)):
+    if any(map(_MORE_THAN_LINES.search, edited)) or any(map(_MORE_THAN_A_STATEMENT.search, statements)):
         return False
-    words = {word for text in edited for word in _WORD.findall(text)}
+    words = {word for text in statements for word in _WORD.findall(text)}
     if not words.isdisjoint(parameters):
         return False  # They may stand for the name.
-    return symbol.name not in words and not _macros_make(index, words, symbol.name)
+    around = words.union(*map(_WORD.findall, edited))  # A macro may take of its line what it is given.
+    return symbol.name not in words and not _macros_make(index, around, symbol.name)
 
 
+def _statements(old: str, new: str, shared: int, tail: int) -> tuple[str, str]:
+    """Return the edited statements of two versions of some lines, as far as they stand in these.
+
+    Args:
+        shared: characters that the lines begin with in common.
+        tail: those that they end with.
+    """
+    start = max(map(old[:shared].rfind, ";{}")) + 1
+    behind = _END_OF_STATEMENT.search(old, len(old) - tail)
+    rest = 0 if behind is None else len(old) - behind.start()
+    return old[start : len(old) - rest], new[start : len(new) - rest]
+
+
+_END_OF_STATEMENT = re.compile("[;{}]")
 _WITH_BODIES = (Kind.KERNEL, Kind.FUNCTION, Kind.STRUCT, Kind.UNION, Kind.ENUM)
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from clmap_lsp.source.expansions import LARGE, TYPED, Expansion, Kept, Key, Meaning, key_of
-from clmap_lsp.source.lexer import NO_GAP, Cut, SPACE, Token, Use, is_name, is_one_token, text_of
+from clmap_lsp.source.lexer import NO_GAP, SPACE, Cut, Token, Use, is_name, is_one_token, text_of
 from clmap_lsp.source.made import NOT_YET, Made
 from clmap_lsp.source.pieces import Piece
 from clmap_lsp.source.segments import Segment, followed, segments_of

@@ -1,8 +1,8 @@
-"""What large uses of macros, and text between directives, became in an earlier reading; put together on demand.
+"""What large uses of macros, and text between directives, became in an earlier reading.
 
-While a person types in a file whose macros make whole functions, tens of thousands of tokens move at each
-key, of which an answer needs a few: the parser reads their texts, which stay, and places are asked for of
-what a person points at.
+It is put together only where somebody asks. While a person types in a file whose macros make whole functions,
+tens of thousands of tokens move at each key, of which an answer needs a few: the parser reads their texts,
+which stay, and places are asked for of what a person points at.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
-from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.expansions import TYPED
+from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import NEW_LINE, SPACE, Cut, Token, Use, is_name, open_comment, text_of
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.made import Made, Taken, Tokens, fill, texts_of
@@ -714,7 +714,7 @@ class _FileReader:
         owner.pruned.append(_Pruned(self, items, kept, start, len(owner.out.made), changes))
 
     def stretches(self, chunk: Chunk) -> None:
-        """Append a chunk of an edited file, stretch by stretch; what was made of one before is taken again."""
+        """Append a chunk of an edited file by stretches; what was made of one before is taken again."""
         owner = self.owner
         expander, out = owner.expander, owner.out.made
         first = 0

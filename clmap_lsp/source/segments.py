@@ -1,4 +1,4 @@
-"""Bodies of long macros, and the text between directives, in segments that are expanded each for itself and kept.
+"""Bodies of long macros, and text between directives, in segments, each expanded for itself and kept.
 
 While a person types in the body of a macro that makes a whole function, all of it but a statement is as it
 was. A segment ends in a `;` outside of parentheses: there no use of another macro is open, so that what a

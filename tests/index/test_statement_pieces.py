@@ -15,7 +15,7 @@ from clmap_lsp.index.meaning import meanings
 from clmap_lsp.index.model import Call, Scope
 from clmap_lsp.index.piecewise import PieceParser
 from clmap_lsp.index.reading import read_index
-from clmap_lsp.index.uniformity import varying_symbols
+from clmap_lsp.index.uniformity import MOST_PASSES, varying_symbols
 from clmap_lsp.index.verdict import broken_functions, errors
 from clmap_lsp.source.normalise import span_of_token
 from clmap_lsp.source.options import BuildOptions
@@ -298,3 +298,16 @@ def test_statements_in_an_expression_are_read_in_it_when_they_are_taken_from_bef
     varying = [{it.name for _, it in index.symbols() if it in varying_symbols(index)} for index in found]
     assert varying[0] == varying[1]
     assert "valued" in varying[0]
+
+
+@pytest.mark.parametrize("declares_again", [False, True])
+def test_what_differs_is_followed_however_the_assignments_stand(declares_again):
+    count = 4 * MOST_PASSES
+    names = ", ".join(f"v{it} = 0" for it in range(count + 1))
+    backward = "".join(f"v{it} = v{it + 1}; " for it in range(count))
+    body = f"int {names}, same = 2; {backward} v{count} = get_global_id(0); o[same] = v0;"
+    text = f"kernel void k(global int *o) {{ {body} }}"
+    index = index_of("int f(int a); int f(int b) { return b; }\n" * declares_again + text)
+    varying = {it.name for it in varying_symbols(index)}
+    assert {f"v{it}" for it in range(count + 1)} <= varying
+    assert "same" not in varying

@@ -113,6 +113,23 @@ def test_a_line_in_a_macro_tells_as_much_as_another_one() -> None:
     assert not means_the_same(before, found, difference(CONTINUED, changed), changed)
 
 
+def test_of_a_line_that_holds_blocks_only_the_edited_statement_counts() -> None:
+    place = TANGLED.index(" int gy = i;")
+
+    def is_sure(name: str, typed: str) -> bool:
+        new = TANGLED[:place] + typed + TANGLED[place:]
+        before, apart = index_of(TANGLED), difference(TANGLED, new)
+        found = before.occurrence_at(TANGLED.index(name, place + 30))
+        assert found is not None, name
+        return means_the_same(before, found, apart, new)
+
+    assert is_sure("gx] = value", " float half_typed = 1")
+    assert is_sure("total] = value.x; }", " q_v++;")
+    assert not is_sure("gx] = value", " int gx = 1;")
+    assert not is_sure("gx] = value", " { q_v++;")
+    assert not is_sure("gx] = value", " /* q_v++;")
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_sure_to_mean_the_same_does(seed: int) -> None:
     chance = random.Random(seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from session import Session
 from test_features import SWAPPED
@@ -388,6 +390,21 @@ def test_semantic_tokens_know_spaces_and_what_differs(session):
     assert found["AT"][0] == "macro"
     assert found["get_global_id"][1] == {"defaultLibrary", "workItemDependent"}
     assert found["int inactive = 1;"] == ("comment", {"inactive"})
+
+
+def test_semantic_tokens_count_units_of_lines_that_are_not_ascii_alone(session):
+    text = (
+        "kernel void k(global int *o) {\n"
+        "    /* \U0001d465 */ int first = 1; int second = 2; /* é */ int third = first;\n"
+        "    int plain = third;\n"
+        "    o[plain] = 1; /* 空 */ o[first] = second;\n"
+        "}\n"
+    )
+    uri = session.open(text, "umlauts.cl")
+    full = session.request("textDocument/semanticTokens/full", {"textDocument": {"uri": uri}})
+    units = text.replace("\U0001d465", "xy")  # It is two units of UTF-16.
+    found = [word for word, _, _ in tokens_of(full["data"], units)]
+    assert found == re.findall(r"\b(?:k|o|first|second|third|plain)\b", units)
 
 
 def test_semantic_tokens_by_range_and_by_difference(session):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clmap_lsp.cli import main
 from clmap_lsp.hosts.kernels import kernels_in
+from clmap_lsp.source import chained
 from clmap_lsp.source.chained import chains, without_joints
 from clmap_lsp.source.embedded import find_embedded, kernels_of_host
 
@@ -91,6 +93,22 @@ def test_kernels_are_found_by_their_heads():
 )
 def test_macros_that_hold_kernels(text: str, count: int):
     assert sum(1 for _ in chains(text)) == count
+
+
+@given(
+    st.lists(st.sampled_from(["f(", "(", ")", "kernel void k", "__kernel void k", "kernel", " ", "/*", "*/"]))
+)
+@example(["(", ")", "kernel void k"])
+@example([")", "(", "kernel void k"])
+@example(["/*", "(", "*/", "kernel void k", ")"])
+def test_kernels_in_brackets_are_found_before_names_are_followed(words: list[str]):
+    text = "".join(words)
+    plain = re.sub(r"/\*.*?(?:\*/|\Z)", " ", text, flags=re.DOTALL)
+    depth, expected = 0, False
+    for token in re.findall(r"(?<!\w)(?:__)?kernel\s+void\s|[()]", plain):
+        depth = max(depth + (token == "(") - (token == ")"), 0)
+        expected |= depth > 0 and "kernel" in token
+    assert chained._has_kernel_in_brackets(text) == expected
 
 
 @given(st.text(alphabet="R(+)\"{}/*' \\n#kernlvoid;ab", max_size=120))

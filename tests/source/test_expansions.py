@@ -4,6 +4,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clmap_lsp.source import expansions
+from clmap_lsp.source.macros import Expander
+from clmap_lsp.source.made import NOT_YET
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.pieces import forget
 from clmap_lsp.source.preprocess import MacroLog, preprocess
@@ -55,6 +57,29 @@ float h() {{ ALONE; }}
 NAMED(1, F(2, 3))
 float g() {{ ALONE(2); }}
 """
+USED = "".join(
+    f"    a[{it}] = F(a[{it}], {it}) + at({it}, n) * WIDTH; if (n > {it}) {{ STEP; }}\n" for it in range(24)
+)
+BETWEEN = f"""\
+#define WIDTH 3
+#define F(a, b) G(b, a)
+#define G(a, b) (a - b)
+#define OPEN F(
+#define NAMED at
+#define at(i, j) rows[(i) * WIDTH + (j)]
+#define STEP n += WIDTH
+void f(int *a, int n) {{
+{USED}#define STEP n -= G(n, 1)
+{USED}    a[__LINE__] = __COUNTER__; NAMED(1, 2); OPEN n, 3);
+#undef G
+{USED}#ifdef G
+{USED}#endif
+}}
+#define LAST F
+int last = LAST
+#define NOTHING
+(1, 2);
+"""
 INSERTED = (
     "\n",
     " ",
@@ -104,12 +129,15 @@ def _read(text):
     st.lists(
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=6
     ),
-    st.sampled_from((SOURCE, IN_LINES)),
+    st.sampled_from((SOURCE, IN_LINES, BETWEEN)),
 )
 @example([(0.0, 0, "\n"), (0.5, 0, " "), (0.9, 0, "x"), (0.9, 1, "x")], SOURCE)
 @example([(0.0, 0, "#define y 4\n"), (0.0, 0, "x"), (0.99, 1, " "), (0.0, 0, "#undef F\n")], SOURCE)
 @example([(0.5, 0, "x"), (0.5, 0, " OPEN "), (0.5, 6, "x")], IN_LINES)
 @example([(0.5, 0, " OPEN "), (0.0, 1, "\n")], IN_LINES)
+@example([(0.2, 0, "x"), (0.3, 0, " OPEN "), (0.3, 6, "x")], BETWEEN)
+@example([(0.3, 0, "x"), (0.3, 0, "("), (0.1, 0, "\n"), (0.3, 1, "")], BETWEEN)
+@example([(0.5, 0, "x"), (0.5, 0, "__COUNTER__ OPEN ROW"), (0.02, 0, "\n")], BETWEEN)
 def test_an_edited_file_becomes_what_it_is_by_itself(edits, source):
     versions = [source, source]
     for share, n_deleted, inserted in edits:
@@ -128,7 +156,7 @@ def test_an_edited_file_becomes_what_it_is_by_itself(edits, source):
     st.lists(
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=8
     ),
-    st.sampled_from((SOURCE, IN_LINES)),
+    st.sampled_from((SOURCE, IN_LINES, BETWEEN)),
     st.lists(st.floats(0, 1), min_size=2, max_size=12),
 )
 @example([(0.0, 0, "\n"), (0.02, 0, "  "), (0.0, 1, ""), (0.9, 0, "x")], SOURCE, [0.4, 0.9])
@@ -190,6 +218,39 @@ def test_a_bracket_that_is_not_closed_yet_leaves_the_segments_behind_it():
     assert len(second) == len(first) + 3  # One in each use.
     kept = {id(it) for it in first}
     assert sum(id(it) in kept for it in second) > 0.4 * len(second)
+
+
+def test_between_directives_the_stretches_are_made_again_that_were_edited(monkeypatch):
+    n_used = 0
+    expand_use = Expander.expand_use
+
+    def counted(*arguments):
+        nonlocal n_used
+        n_used += 1
+        return expand_use(*arguments)
+
+    monkeypatch.setattr(Expander, "expand_use", counted)
+    forget(PATH)
+    preprocess(BETWEEN, PATH, BuildOptions())
+    n_first, text = n_used, BETWEEN
+    place = BETWEEN.index("\n", BETWEEN.index("a[12] ="))
+    for number, key in enumerate(" n += 1;"):
+        n_used = 0
+        at = place + number
+        text = text[:at] + key + text[at:]
+        preprocess(text, PATH, BuildOptions())
+        # The first reading of an edited file keeps its stretches; one with `__LINE__` is always made again.
+        assert number == 0 or n_used < n_first / 4
+
+
+def test_what_stands_between_directives_is_not_put_together_for_places():
+    forget(PATH)
+    preprocess(BETWEEN, PATH, BuildOptions())
+    preprocess(BETWEEN + " ", PATH, BuildOptions())
+    moved = preprocess("\n" + BETWEEN + " ", PATH, BuildOptions())
+    places = moved.tokens.places()
+    assert sum(it is NOT_YET for it in moved.made) > 0.6 * len(moved.made)
+    assert list(places.starts) == [it.start for it in moved.tokens]
 
 
 def test_a_large_expansion_is_made_once():
