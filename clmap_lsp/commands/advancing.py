@@ -1,4 +1,4 @@
-"""How far a long check has come: one line at the terminal, which is gone when it ends."""
+"""How far long work has come: one line at the terminal, which is gone when it ends."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ PARALLEL_FROM = 12
 _EVERY_S = 0.1
 _SHOWN_AFTER_S = 1.0
 """Where there are few files, the line shows once somebody has waited so long."""
+_LOOK_S = 0.5
 _BAR = 30
 """Columns of the bar."""
 _LEAST = 12
@@ -25,13 +26,15 @@ _LEAST = 12
 
 
 @contextmanager
-def progress(total: int, *, forks: bool = False) -> Iterator[Progress]:
+def progress(total: int, *, doing: str = "checking", forks: bool = False) -> Iterator[Progress]:
     """Yield what hears of each step. It shows on standard error, if that is a terminal.
 
     Args:
+        total: files, or folders.
+        doing: what is done to each.
         forks: this process is copied meanwhile, so that it has no second thread: whoever waits calls `look`.
     """
-    line = Progress(total, shows=sys.stderr.isatty() and understood())
+    line = Progress(total, doing, shows=sys.stderr.isatty() and understood())
     ended = threading.Event()
     looking = threading.Thread(target=line.look_until, args=(ended,), daemon=True)
     if line.shows and not forks:
@@ -46,10 +49,12 @@ def progress(total: int, *, forks: bool = False) -> Iterator[Progress]:
 
 
 class Progress:
-    """What is known of a check that goes on, and the line that says so."""
+    """What is known of work that goes on, and the line that says so."""
 
-    def __init__(self, total: int, *, shows: bool) -> None:
+    def __init__(self, total: int, doing: str = "checking", *, shows: bool) -> None:
         self.shows = shows
+        self._doing = doing
+        self._writing = threading.Lock()
         self._total = total
         self._done = 0
         self._began = time.monotonic()
@@ -80,9 +85,16 @@ class Progress:
             self._shown = now
             self._show(self.text(now - self._began, shutil.get_terminal_size().columns - 1))
 
+    def say(self, text: str) -> None:
+        """Print a note above the line."""
+        self.clear()
+        with self._writing:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
     def look_until(self, ended: threading.Event) -> None:
         """Show the line again and again."""
-        while not ended.wait(_SHOWN_AFTER_S):
+        while not ended.wait(_LOOK_S):
             self.look()
 
     def clear(self) -> None:
@@ -92,26 +104,31 @@ class Progress:
 
     def text(self, spent: float, columns: int) -> str:
         """Return the line after so many seconds."""
-        full = _BAR * self._done // self._total
-        bar = "#" * full + "-" * (_BAR - full)
-        text = f"checking [{bar}] {self._done}/{self._total}"
-        if self._done:
-            left = round(spent * (self._total - self._done) / self._done)
-            text += f", about {left // 60}:{left % 60:02d} left"
+        text = self._doing if self._total == 1 else f"{self._doing} {self._bar(spent)}:"
         for path, kernel in list(self._working.items())[:1]:
             place = terminal_line(path)
             what = f", kernel {terminal_line(kernel)}" if kernel else ""
-            room = columns - len(text) - 2
+            room = columns - len(text) - 1
             if len(what) > room - _LEAST:
                 what = ""
             if room >= _LEAST:
-                text += f": {_end_of(place, room - len(what))}{what}"
-        return text[:columns]
+                text += f" {_end_of(place, room - len(what))}{what}"
+        return text[:columns].rstrip(":")
+
+    def _bar(self, spent: float) -> str:
+        """Return how many files are done, and about how long the others take."""
+        full = _BAR * self._done // self._total
+        text = f"[{'#' * full}{'-' * (_BAR - full)}] {self._done}/{self._total}"
+        if not self._done:
+            return text
+        left = round(spent * (self._total - self._done) / self._done)
+        return f"{text}, about {left // 60}:{left % 60:02d} left"
 
     def _show(self, text: str) -> None:
         """Put a text in the place of the line."""
-        sys.stderr.write(f"\r\x1b[2K{text}")
-        sys.stderr.flush()
+        with self._writing:
+            sys.stderr.write(f"\r\x1b[2K{text}")
+            sys.stderr.flush()
 
 
 def _end_of(path: str, columns: int) -> str:

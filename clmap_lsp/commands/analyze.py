@@ -13,6 +13,8 @@ from clmap_lsp.escaping import terminal
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from clmap_lsp.report.analysis_json import AnalysedFile
     from clmap_lsp.sources import UnreadableError
     from clmap_lsp.workbench import Workbench
@@ -59,6 +61,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
+    from clmap_lsp.commands.advancing import progress
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.report import analysis_json, analysis_text
@@ -74,7 +77,12 @@ def run(args: argparse.Namespace) -> int:
     check_settings(settings, {path: "" if isinstance(it, Exception) else it for path, it in texts.items()})
     device = device_of(settings.for_path(Path(paths[0]) if paths[0] != "-" else Path.cwd())).id
     workbench = Workbench()  # One for all files: host code is read once.
-    files = [_analysed(args, settings, workbench, path, it) for path, it in texts.items()]
+    files = []
+    with progress(len(texts), doing="analysing") as line:
+        for path, it in texts.items():
+            line.hear({"path": path})
+            files.append(_analysed(args, settings, workbench, path, it, line.say))
+            line.advance(path)
     if args.kernel is not None and not any(it.analysis and it.analysis.kernels for it in files):
         raise UsageError(_no_kernel(args.kernel, files))
     if args.loops and not any(it.error or (it.analysis and it.analysis.kernels) for it in files):
@@ -103,6 +111,7 @@ def _analysed(
     workbench: Workbench,
     name: str,
     text: str | UnreadableError,
+    say: Callable[[str], None],
 ) -> AnalysedFile:
     from clmap_lsp.report.analysis_json import AnalysedFile
 
@@ -118,7 +127,7 @@ def _analysed(
     analysis = opened.analysis
     for kernel in analysis.kernels:
         for note in refused(opened, kernel.name, kernel.launch):
-            sys.stderr.write(terminal(f"clmap-lsp: {name}: {note}\n"))
+            say(terminal(f"clmap-lsp: {name}: {note}\n"))
     from clmap_lsp.analysis.as_compiled import with_compiled, with_times
 
     if args.as_compiled:

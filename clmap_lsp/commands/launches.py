@@ -46,6 +46,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
+    from clmap_lsp.commands.advancing import progress
     from clmap_lsp.commands.options import SettingsSource
     from clmap_lsp.workbench.hosts import report_of
 
@@ -56,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
     options = argparse.Namespace(
         config=args.config, defines=[], undefines=[], includes=[], prelude=[], standard=None, device=None
     )
-    report = report_of(paths, SettingsSource(options).for_path)
+    with progress(1, doing="reading the host code of") as line:
+        line.hear({"path": " ".join(paths)})
+        report = report_of(paths, SettingsSource(options).for_path)
     if args.kernel is not None:
         report = _of_kernel(report, args.kernel)
     if report.is_cut_short:

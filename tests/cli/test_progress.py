@@ -60,7 +60,7 @@ def test_one_file_that_takes_long_is_named_with_its_kernel(terminal: Terminal, h
     hours[0] += 1.5
     with redirect_stderr(terminal):
         line.look()
-    assert "0/1: lib/slow.cl, kernel mm" in terminal.getvalue()
+    assert "checking lib/slow.cl, kernel mm" in terminal.getvalue()
 
 
 def test_the_file_that_was_begun_first_is_the_one_that_is_waited_for(hours: list[float]) -> None:
@@ -77,6 +77,27 @@ def test_the_line_is_never_wider_than_the_terminal(columns: int) -> None:
     line = Progress(3, shows=False)
     line.hear({"path": "a/long/way/down/to/the/file_that_takes_long.cl", "kernel": "k" * 50})
     assert len(line.text(0.0, columns)) <= columns
+
+
+@pytest.mark.parametrize("command", [["analyze"], ["launches"], ["check"]])
+def test_whatever_reads_folders_says_which(
+    command: list[str], terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(advancing, "_SHOWN_AFTER_S", 0.0)
+    (tmp_path / "spins.cl").write_text(SPINS)
+    with redirect_stderr(terminal):
+        assert main([*command, str(tmp_path)]) in (0, 1)
+    assert tmp_path.name in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[2K")  # Nothing is left of it.
+
+
+def test_a_note_stands_on_a_line_of_its_own(terminal: Terminal, hours: list[float]) -> None:
+    line = Progress(1, "analysing", shows=True)
+    with redirect_stderr(terminal):
+        hours[0] += 1.5
+        line.hear({"path": "a.cl"})
+        line.say("clmap-lsp: a note\n")
+    assert terminal.getvalue().endswith("analysing a.cl\r\x1b[2Kclmap-lsp: a note\n")
 
 
 def test_what_a_process_says_that_ran_a_kernel_ends_no_line() -> None:
@@ -97,7 +118,7 @@ def test_a_check_of_one_file_says_what_it_is_at(
     path.write_text(SPINS)
     with redirect_stderr(terminal):
         assert main(["check", str(path), "--emulate", "--time-limit", "0.05", *options]) in (0, 1)
-    assert "0/1: " in terminal.getvalue()
+    assert "checking " in terminal.getvalue()
     assert "spins.cl, kernel tagged" in terminal.getvalue()
     assert "\r\x1b[2Kclmap-lsp: rewrites not tried" in terminal.getvalue()  # The line is gone by then.
 
