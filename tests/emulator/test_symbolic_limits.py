@@ -7,14 +7,14 @@ from functools import partial
 import pytest
 
 from clmap_lsp.devices import load_model
-from clmap_lsp.emulator.symbolic import Budget, SymbolicResult, count
+from clmap_lsp.emulator.symbolic import Budget, SymbolicResult, count, memory
 from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.loops import NotRegularError, _check_end
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.space import Space, boxes_of
-from clmap_lsp.emulator.symbolic.values import Sym
+from clmap_lsp.emulator.symbolic.values import Pointer, Sym, Unknown
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
 from clmap_lsp.source import ir
@@ -225,3 +225,31 @@ def test_a_sign_mask_of_64_bits_is_followed() -> None:
     assert found.is_exact
     (site,) = found.sites.values()
     assert (site.requests, site.units) == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"])
+def test_what_all_read_at_one_place_is_looked_up_without_spreading_it_out(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the place is worked out for each work-item; tables of constants are read so in loops."""
+    source = f"__kernel void f(__global float *a, __global const {kind} *t) {{ a[get_global_id(0)] = t[3]; }}"
+    (kernel,) = read_program(source, "f.cl").kernels
+    table = BufferArgument(Fill.FORMULA, 64, text="255 - i")
+    launch = Launch("f", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 64), "t": table}, Origin.GIVEN)
+    (box,) = boxes_of(launch)
+    data = KnownData(kernel, launch, needs_of(kernel).written, ())
+    space = Space(box, launch, 32, Spending(Budget()))
+    pointer = next(it.pointer for it in ir.walk(kernel.body) if isinstance(it, ir.Load))
+    element = pointer.type.pointee
+    for number in (0, 5, 63):
+        at = Pointer(kernel.parameters[1], Sym(number * element.size))
+        with monkeypatch.context() as patched:
+            patched.setattr(KnownData, "_one", lambda *_: None)
+            slowly = data.load(at, element, True, space)
+        with monkeypatch.context() as patched:
+            patched.setattr(memory, "spread_out", None)  # Whoever spreads it out fails.
+            assert data.load(at, element, True, space).const == slowly.const
+    beyond = Pointer(kernel.parameters[1], Sym(64 * element.size))
+    assert isinstance(data.load(beyond, element, True, space), Unknown)
+    between = Pointer(kernel.parameters[1], Sym(element.size + 1))
+    assert element.size == 1 or isinstance(data.load(between, element, True, space), Unknown)

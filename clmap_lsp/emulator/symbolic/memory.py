@@ -111,6 +111,10 @@ class KnownData:
         self, data: Any, pointer: Pointer, extra: int, scalar: ScalarType, mask: Mask, space: Space
     ) -> Value:
         size = max(scalar.size, 1)
+        if pointer.offset.is_uniform and not scalar.is_float:
+            at_once = self._one(data, pointer.offset.const + extra, scalar, size)
+            if at_once is not None:
+                return at_once
         offsets = spread_out(pointer.offset, space) + extra
         at, rest = offsets // size, offsets % size
         table = data[: len(data) - len(data) % size].view(numpy_dtype(scalar))
@@ -123,6 +127,12 @@ class KnownData:
         if scalar.is_float:
             return Floats(values)
         return of_array(values.astype(np.int64))
+
+    def _one(self, data: Any, offset: int, scalar: ScalarType, size: int) -> Sym | None:
+        """Return the integer that all read at one place, if it is one: tables are read so in most turns."""
+        if offset % size or not 0 <= offset <= len(data) - size:
+            return None
+        return Sym(int(data[offset : offset + size].view(numpy_dtype(scalar)).astype(np.int64)[0]))
 
 
 _MAX_PLACES = 256
