@@ -22,6 +22,7 @@ from clmap_lsp.hosts.tree import (
     Cast,
     Class,
     Conditional,
+    Counted,
     Declare,
     Dereference,
     Designated,
@@ -357,7 +358,8 @@ class _Reader(TreeReader):
             case "switch_statement":
                 yield self._switch(node)
             case "return_statement" | "co_return_statement":
-                yield Return(self.expression(node.named_children[0]) if node.named_children else None)
+                value = self.expression(node.named_children[0]) if node.named_children else None
+                yield Return(value, _row(node))
             case "break_statement" | "continue_statement":
                 yield Jump(node.type == "break_statement")
             case "throw_statement":
@@ -394,7 +396,8 @@ class _Reader(TreeReader):
         for it in reversed(branches):
             condition = it.child_by_field_name("condition")
             then = self.block(it.child_by_field_name("consequence"))
-            otherwise = (*self._initialiser_of(condition), If(self._condition(condition), then, otherwise))
+            chosen = If(self._condition(condition), then, otherwise, _row(it))
+            otherwise = (*self._initialiser_of(condition), chosen)
         return otherwise
 
     def _loop(self, node: Node) -> Loop:
@@ -405,8 +408,9 @@ class _Reader(TreeReader):
             name, _ = _declared(node.child_by_field_name("declarator"))
             target = Name(name) if name else None
             over = self.or_opaque(node.child_by_field_name("right"))
-            return Loop((), None, (), body, each=target, over=over)
-        return Loop((), self._condition(condition), (), body, tests_first=node.type == "while_statement")
+            return Loop((), None, (), body, each=target, over=over, row=_row(node))
+        tests_first = node.type == "while_statement"
+        return Loop((), self._condition(condition), (), body, tests_first=tests_first, row=_row(node))
 
     def _local_types(self, node: Node) -> None:
         if node.type == "type_definition":
@@ -447,7 +451,8 @@ class _Reader(TreeReader):
         condition, step = node.child_by_field_name("condition"), node.child_by_field_name("update")
         steps = (Evaluate(self.expression(step), step.start_point.row + 1),) if step is not None else ()
         body = self.block(node.child_by_field_name("body"))
-        return Loop(tuple(start), self.expression(condition) if condition else None, steps, body)
+        holds = self.expression(condition) if condition else None
+        return Loop(tuple(start), holds, steps, body, row=_row(node))
 
     def _switch(self, node: Node) -> Switch:
         cases = []
@@ -459,7 +464,7 @@ class _Reader(TreeReader):
             inner = [it for it in child.named_children if value is None or it.id != value.id]
             block = tuple(stmt for it in inner for stmt in self.statement(it))
             cases.append((self.expression(value) if value is not None else None, block))
-        return Switch(self._condition(node.child_by_field_name("condition")), tuple(cases))
+        return Switch(self._condition(node.child_by_field_name("condition")), tuple(cases), _row(node))
 
     # ----------------------------------------------------------------------------------- declarations
 
@@ -665,6 +670,8 @@ class _Reader(TreeReader):
 
     def size(self, node: Node) -> Expr:
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        if any(it.type == "..." for it in node.children):
+            return Counted(short_text(value or kind or node))
         if kind is not None:
             return SizeOf(text_of(kind))
         operand = self.or_opaque(value)
@@ -675,7 +682,7 @@ class _Reader(TreeReader):
         arguments = tuple(self.expression(it) for it in (listed.named_children if listed else ()))
         if node.child_by_field_name("declarator") is not None:  # `new T[n]`
             return Call(Name("new[]"), arguments, row=node.start_point.row + 1, text=short_text(node))
-        return New(_last_name(kind), _template(kind), arguments, node.start_point.row + 1)
+        return New(_last_name(kind), _template(kind), arguments, _row(node), short_text(node))
 
     def pack(self, node: Node) -> Expr:
         """Read `arguments...` as Python's `*arguments`."""
@@ -743,6 +750,10 @@ _Reader.expressions = {
     "parameter_pack_expansion": _Reader.pack,
     "lambda_expression": _Reader.lambda_,
 }
+
+
+def _row(node: Node) -> int:
+    return node.start_point.row + 1
 
 
 class _Shape:

@@ -594,8 +594,19 @@ class _Runs:
         """Return the methods of a class that make its objects ready, before one is run apart."""
         file = self.project.file(function.path)
         own = [it for it in (file.module.functions if file is not None else ()) if it.owner == function.owner]
-        named = [it for it in own if _READIES.match(it.name) and it.row != function.row]
-        return named[:_MAX_MAKERS]
+        others = [it for it in own if it.row != function.row]
+        named = [it for it in others if _READIES.match(it.name)]
+        # Whatever it is called: it makes programs or kernels, and alone sets what the method takes of it.
+        making = [it for it in others if it not in named and self._prepares(it, function, others)]
+        return (named + making)[:_MAX_MAKERS]
+
+    def _prepares(self, maker: Function, user: Function, others: Sequence[Function]) -> bool:
+        made = self._calls(maker)
+        if not made & (_MAKING | _MAKING_PROGRAMS) or made & _LAUNCHING or maker.name == maker.owner:
+            return False
+        taken = {it for it in _written(maker) if mentions(user, {it})}
+        rivals = (it for it in others if it is not maker and it.name != it.owner)
+        return bool(taken) and not any(taken & _written(it) for it in rivals)
 
     def _run_makers(self, cls: Class, path: str) -> None:
         """Run what makes objects of a class, whose methods are called in a way that is not followed."""
@@ -655,6 +666,11 @@ class _Runs:
         self.entered |= interpreter.entered
         self.raised += interpreter.launches
         self.sized |= interpreter.sized
+
+
+def _written(function: Function) -> frozenset[str]:
+    known = writes(function)
+    return known.names | known.fields
 
 
 def _programs(functions: Iterable[Function], files: Sequence[str]) -> list[Function]:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
 from clmap_lsp.hosts.qt_calls import QT_CALLS
+from clmap_lsp.hosts.scalars import is_one_number
 from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.template_calls import named_given
-from clmap_lsp.hosts.tree import SLICE, SLICES, AddressOf, Binary, Call, Expr, Index, Items, Member, Name, Num
+from clmap_lsp.hosts.tree import (
+    SLICE,
+    SLICES,
+    AddressOf,
+    Binary,
+    Call,
+    Comprehension,
+    Expr,
+    Index,
+    Items,
+    Member,
+    Name,
+    Num,
+)
 from clmap_lsp.hosts.values import (
     PURE_FUNCTIONS,
     Alternatives,
@@ -629,13 +644,34 @@ def _counted(interpreter: Interpreter, items: Expr) -> Value | None:
     return None
 
 
+def _listed_shape(
+    interpreter: Interpreter, items: Expr, counting: AbstractSet[str] = frozenset()
+) -> tuple[Value, ...] | None:
+    """Return the shape of what makes a list of numbers, or lists of them that are equally long."""
+    if not isinstance(items, Comprehension) or items.key is not None:
+        count = _counted(interpreter, items)
+        return (count,) if count is not None else None
+    count = _counted(interpreter, items.over)
+    if count is None:
+        return None
+    counting = counting | {it.name for it in nodes(items.each) if isinstance(it, Name)}
+    if is_one_number(items.element, counting):
+        return (count,)
+    # A length that depends on the turn is none that all of them have.
+    over = items.element.over if isinstance(items.element, Comprehension) else items.element
+    if any(isinstance(it, Name) and it.name in counting for it in nodes(over)):
+        return None
+    inner = _listed_shape(interpreter, items.element, counting)
+    return (count, *inner) if inner is not None else None
+
+
 def _of_items(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`np.array([…])`, `np.array(range(n))`."""
+    """`np.array([…])`, `np.array(range(n))`, `np.array([[f(i, j) for i in range(w)] for j in range(h)])`."""
     if len(values) < 2:
         return None
-    count = _counted(interpreter, call.arguments[0]) if call.arguments else None
-    if count is not None:
-        return ArrayValue(Sizes((count,)), _item_bytes(call, []))
+    shape = _listed_shape(interpreter, call.arguments[0]) if call.arguments else None
+    if shape is not None:
+        return ArrayValue(Sizes(shape), _item_bytes(call, []))
     if isinstance(values[1], Sizes):
         items = values[1].items
         inner = items[0].items if items and isinstance(items[0], Sizes) else None

@@ -98,7 +98,7 @@ def compile_lines(
             _define(result.macros, undefined, rest, row)
         elif word == "undef" and rest in result.macros:
             undefined[rest] = ended = result.macros.pop(rest)
-            if ended.parameters and ended.row:
+            if ended.row and ended.body:
                 result.ended.append((ended, row))
         elif word == "include" and (name := _INCLUDE.match(rest)):
             result.includes.append(name[1] or name[2])

@@ -297,7 +297,11 @@ def _create_kernel(interpreter: Interpreter, call: Call, values: list[Value]) ->
         program = Pointer(places[0]) if places else program
     names = values[1].values if isinstance(values[1], Alternatives) else (values[1],)
     made = tuple(kernel_of(interpreter, call, program, it) for it in names)
-    return made[0] if len(made) == 1 else Alternatives(made)
+    if len(made) == 1:
+        return made[0]
+    several = Alternatives(made)
+    interpreter.choices.follow(values[1], several)
+    return several
 
 
 def _new_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:

@@ -10,8 +10,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import takewhile
+from dataclasses import field, replace
+from itertools import islice, takewhile
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -103,6 +103,8 @@ _GUARDS = lazy_pattern(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
 _BOOST = lazy_pattern(r"/boost/(?:version|config|assert)\.hpp$")
 """Headers that most of Boost needs: a copy of parts of it has them too."""
+_MAX_OVERLOADED = 4
+"""Files that are looked at for what else a class has of the name of a template."""
 _STANDARD = "std"
 _LIBRARIES = frozenset(("cl", "compute", "std", "ktt", "cltune"))
 """Namespaces whose classes are known: those of OpenCL's bindings and of tuners."""
@@ -116,13 +118,28 @@ class HostFile:
     macros: Mapping[str, Macro]
     includes: tuple[str, ...]
     """Paths of the project's files that it includes, directly or not."""
-    ended: Sequence[tuple[Macro, int]] = ()
-    """Macros that it takes back, each with the row where it does."""
+    ended: Mapping[str, Sequence[tuple[Macro, int]]] = field(default_factory=dict)
+    """Macros that it takes back by name, each with the row where it does."""
 
     def macro(self, name: str, row: int = 0) -> Macro | None:
         """Return what a macro stands for in a row: one that the file takes back stands until there."""
-        known = (it for it, end in self.ended if row and it.name == name and it.row <= row < end)
+        known = (it for it, end in self.ended.get(name, ()) if it.row <= row < end)
         return next(known, None) or self.macros.get(name)
+
+
+def _defined(module: Module, name: str, owner: str | None) -> list[Function]:
+    """Return a file's functions of a name; the last of a class of Python takes the place of those before."""
+    found = [it for it in module.functions if it.name == name and (owner is None or it.owner == owner)]
+    if owner and _is_python(module.path) and not any(it.is_property for it in found):
+        return found[-1:]
+    return found
+
+
+def _by_name(ended: Iterable[tuple[Macro, int]]) -> dict[str, list[tuple[Macro, int]]]:
+    found: dict[str, list[tuple[Macro, int]]] = {}
+    for macro, row in ended:
+        found.setdefault(macro.name, []).append((macro, row))
+    return found
 
 
 _KERNEL_HEAD = lazy_pattern(r"(?<![\w.])(?:__)?kernel\s+(?:void\s|__attribute__)")
@@ -400,13 +417,17 @@ class HostProject:
         return result
 
     def text(self, path: str) -> str | None:
-        """Return a file's text, read once; None where there is none, or where the budget is spent."""
+        """Return a file's text, read once; None where there is none, or where the budget is spent.
+
+        Lines end as they do on Unix: those of a macro go on behind a backslash and a line feed.
+        """
         if path not in self._texts:
             if self.budget.read <= 0:
                 return None
             text = self._read(path)
             self.budget.take_read(len(text or ""))
-            self._texts[path] = text if text is not None and len(text) <= MAX_CHARACTERS else None
+            is_short = text is not None and len(text) <= MAX_CHARACTERS
+            self._texts[path] = text.replace("\r\n", "\n") if text is not None and is_short else None
         return self._texts[path]
 
     def file(self, path: str) -> HostFile | None:
@@ -438,7 +459,7 @@ class HostProject:
         written = with_plain_arguments(compiled.text, compiled.macros)
         module = read_c(with_semicolons(written, compiled.macros), path)
         module = replace(module, functions=tuple(self._of_namespaces(module, compiled)))
-        file = HostFile(module, compiled.macros, tuple(compiled.includes), tuple(compiled.ended))
+        file = HostFile(module, compiled.macros, tuple(compiled.includes), _by_name(compiled.ended))
         return replace(file, module=unfolded(module, file.macro))
 
     def _of_namespaces(self, module: Module, compiled: Compiled) -> Iterator[Function]:
@@ -596,12 +617,24 @@ class HostProject:
             file = self.file(path)
             if file is None:
                 continue
-            found = [
-                it for it in file.module.functions if it.name == name and (owner is None or it.owner == owner)
-            ]
+            found = _defined(file.module, name, owner)
             if found:
-                return [self._with_defaults(it) for it in found]
+                return [self._with_defaults(it) for it in (*found, *self._overloads_of(found, owner))]
         return []
+
+    def _overloads_of(self, found: Sequence[Function], owner: str | None) -> Iterator[Function]:
+        """Yield what else a class of C++ has of a name: its templates stand in headers, others may not."""
+        path, name = found[0].path, found[0].name
+        if not owner or _is_python(path):
+            return
+        has_templates = any(it.templates for it in found)
+        near = islice(self.candidates(name, path), _MAX_OVERLOADED) if has_templates else self._visible(path)
+        for it in near:
+            is_other = it != path and name in (self.text(it) or "")
+            file = self.file(it) if is_other else None
+            for each in _defined(file.module, name, owner) if file is not None else ():
+                if has_templates or each.templates:
+                    yield each
 
     def _with_defaults(self, function: Function) -> Function:
         """Return a function with the defaults that a header gives."""

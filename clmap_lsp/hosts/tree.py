@@ -149,6 +149,13 @@ class SizeOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """`sizeof...(pack)`: how many arguments a pack, or one of a type that is a pack, stands for."""
+
+    pack: str
+
+
+@dataclass(frozen=True, slots=True)
 class New:
     """`new type(arguments)`."""
 
@@ -156,6 +163,7 @@ class New:
     template: tuple[str, ...]
     arguments: tuple[Expr, ...]
     row: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +242,7 @@ Expr = (
     | Placed
     | Cast
     | SizeOf
+    | Counted
     | New
     | Assign
     | Lambda
@@ -289,6 +298,7 @@ class If:
     condition: Expr
     then: Block
     otherwise: Block
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +312,7 @@ class Loop:
     tests_first: bool = True
     each: Expr | None = None
     over: Expr | None = None
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +321,7 @@ class Switch:
 
     subject: Expr
     cases: tuple[tuple[Expr | None, Block], ...]
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +329,7 @@ class Return:
     """Leave the function."""
 
     value: Expr | None
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from host_code import KERNELS, numbers, read
 
 from clmap_lsp.hosts.budget import STEPS, STEPS_A_CHARACTER
@@ -196,3 +197,91 @@ int main()
     launch = read(tmp_path, helper_dot_h=header, main_dot_c=host)["scale"]
     assert numbers(launch) == ([1024], [32])
     assert launch.arguments["n"].number == 1000
+
+
+STATE = """
+typedef struct { cl_program program; cl_command_queue queue; cl_kernel scaler, shifter; } state;
+#define CHECKED(x) do { cl_int e_ = (x); if (e_ != CL_SUCCESS) { exit(1); } } while (0)
+"""
+SCALER = """
+#include "state.h"
+#define own ( s-> scaler )
+#define called ( "scale" )
+void make_scaler(state *s) {
+  cl_int e = 0;
+  own = clCreateKernel(s->program, called, &e);
+  CHECKED(e);
+}
+void set_scaler(state *s, int *n) { clSetKernelArg(own, 1, sizeof(int), n); }
+void run_scaler(state *s) {
+  const size_t all[2] = { 64, 32 }, group[2] = { 8, 4 };
+  CHECKED(clEnqueueNDRangeKernel(s->queue, own, 2, NULL, all, group, 0, NULL, NULL));
+}
+#undef own
+#undef called
+"""
+SHIFTER = """
+#include "state.h"
+#define own ( s-> shifter )
+#define GROUP 16
+void make_shifter(state *s) {
+  cl_int e = 0;
+  #define making(k, name) {\\
+    k = clCreateKernel(s->program, name, &e);\\
+    CHECKED(e);\\
+  }
+  making(own, "shift");
+  #undef making
+}
+#define launching(k, n) {\\
+  size_t all = (n), group = GROUP;\\
+  CHECKED(clEnqueueNDRangeKernel(s->queue, k, 1, NULL, \\
+                                 &all, &group, 0, NULL, NULL));\\
+}
+void run_shifter(state *s) { launching(own, 4 * GROUP); }
+#undef launching
+#undef own
+#undef GROUP
+#define GROUP 8
+"""
+MAIN = """
+#include "scaler.h"
+#include "shifter.h"
+int main() {
+  state *s = calloc(1, sizeof(state));
+  s->program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+  int n = 7;
+  make_scaler(s);
+  make_shifter(s);
+  set_scaler(s, &n);
+  run_scaler(s);
+  run_shifter(s);
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_macros_that_a_file_takes_back_stand_until_there(tmp_path: Path, end: str) -> None:
+    """Also where lines end as on Windows, and a macro goes on behind a backslash."""
+    files = {"state_dot_h": STATE, "scaler_dot_h": SCALER, "shifter_dot_h": SHIFTER, "main_dot_c": MAIN}
+    for name, text in files.items():
+        (tmp_path / name.replace("_dot_", ".")).write_bytes(text.replace("\n", end).encode())
+    found = read(tmp_path)
+    assert numbers(found["scale"]) == ([64, 32], [8, 4])
+    assert found["scale"].arguments["n"].number == 7
+    assert numbers(found["shift"]) == ([64], [16])
+
+
+def test_a_macro_means_in_a_condition_what_it_stands_for_there(tmp_path: Path) -> None:
+    host = """
+#define LIMIT 4
+int main() {
+  size_t count = 64, group = 1;
+  cl_kernel scale = clCreateKernel(program, "scale", NULL);
+#undef LIMIT
+#define LIMIT 100
+  if (group < LIMIT - 50) group = 32;
+  clEnqueueNDRangeKernel(queue, scale, 1, NULL, &count, &group, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=host)["scale"])[1] != [1]

@@ -149,3 +149,38 @@ def test_parts_of_a_shape(
         assert sizes == expected
     else:
         assert not any(isinstance(it, int) and it != 7 for it in sizes)
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ("[random.gauss(0, 1) for _ in range(128)]", [128]),
+        ("[cl.cltypes.make_float4(1, 2, 3, 4) for i in range(4, 132)]", [128]),
+        ("[[i * j for j in range(80)] for i in range(70)]", [70, 80]),
+        ("[[0] * 80 for i in range(70)]", [70, 80]),
+        ("[[0 for j in range(i + 65)] for i in range(70)]", None),
+        ("[f(i) for i in range(128)]", None),
+        ("[np.random.randint(0, 9, n) for i in range(128)]", None),
+        ("[i * scale for i in range(128)]", None),
+        ("[i for i in range(128) if i % n]", None),
+    ],
+)
+def test_arrays_of_comprehensions(
+    items: str, expected: list[int] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = f"import random\na = np.array({items})\nprg.k(queue, a.shape, None, b, np.int32(1))\n"
+    sizes, _ = launched(tmp_path, capsys, text)
+    assert sizes == expected if expected is not None else not any(isinstance(it, int) for it in sizes)
+
+
+def test_the_last_of_two_constructors_makes_objects(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = (
+        "class Grid:\n"
+        "    def __init__(self, w, h):\n"
+        "        self.cells = np.zeros((h, h))\n"
+        "    def __init__(self, w, h, deep=2):\n"
+        "        self.cells = np.zeros((w, h))\n"
+        "g = Grid(64, 32)\n"
+        "prg.k(queue, g.cells.shape, None, b, np.int32(1))\n"
+    )
+    assert launched(tmp_path, capsys, text)[0] == [64, 32]

@@ -218,3 +218,88 @@ int main() { run<double>(); }
 """,
     )
     assert found == [("wide", 4096, 8)]
+
+
+TASK = """\
+struct Place {
+  Place(void *p = nullptr, size_t n = 0) : where(p), bytes(n) {}
+  void *where;
+  size_t bytes;
+};
+class Storage {
+ public:
+  Storage(cl_context c, size_t bytes) { held = clCreateBuffer(c, CL_MEM_READ_WRITE, bytes, NULL, NULL); }
+  Place place() const { return Place(&held, sizeof(held)); }
+ private:
+  mutable cl_mem held;
+};
+class Task {
+ public:
+  Task(cl_program p, const std::string &name) { kernel = clCreateKernel(p, name.c_str(), NULL); }
+  template <typename... Rest> void give(Rest &&...rest);
+  void go(size_t n) { clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL); }
+ private:
+  void give(int count, void **what, size_t *bytes);
+  void fill(int at, void **what, size_t *bytes) {}
+  template <typename... Rest> void fill(int at, void **what, size_t *bytes, Storage *first, Rest &&...rest);
+  template <typename T, typename... Rest>
+  void fill(int at, void **what, size_t *bytes, T &&first, Rest &&...rest);
+  cl_kernel kernel;
+};
+#include "task.inl"
+"""
+PACKS = """\
+template <typename... Rest> void Task::give(Rest &&...rest) {
+  size_t count = sizeof...(Rest);
+  void *what[sizeof...(rest)];
+  size_t bytes[sizeof...(rest)];
+  fill(0, what, bytes, rest...);
+  give(int(count), what, bytes);
+}
+template <typename... Rest>
+void Task::fill(int at, void **what, size_t *bytes, Storage *first, Rest &&...rest) {
+  auto it = first->place();
+  what[at] = it.where;
+  bytes[at] = it.bytes;
+  fill(++at, what, bytes, rest...);
+}
+template <typename T, typename... Rest>
+void Task::fill(int at, void **what, size_t *bytes, T &&first, Rest &&...rest) {
+  what[at] = &first;
+  bytes[at] = sizeof(first);
+  fill(++at, what, bytes, rest...);
+}
+"""
+GIVEN = """\
+#include "task.h"
+void Task::give(int count, void **what, size_t *bytes) {
+  for (int i = 0; i < count; i++) clSetKernelArg(kernel, cl_uint(i), bytes[i], what[i]);
+}
+"""
+
+
+@pytest.mark.parametrize(("given", "n"), [("12", 12), ("atoi(argv[1])", "n")])
+def test_packs_are_taken_apart_by_what_fits_each_argument(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str, n: int | str
+) -> None:
+    """The templates stand in one file and what else has their name in another, as in most libraries."""
+    (tmp_path / "task.h").write_text(TASK)
+    (tmp_path / "task.inl").write_text(PACKS)
+    (tmp_path / "task.cpp").write_text(GIVEN)
+    found = launched(
+        tmp_path,
+        capsys,
+        f"""\
+#include "task.h"
+int main(int argc, char **argv) {{
+  Storage *a = new Storage(context, 4096);
+  Task *narrow = new Task(program, "narrow"), *wide = new Task(program, "wide");
+  int n = {given}, two = 2;
+  narrow->give(a, n);
+  narrow->go(1024);
+  wide->give(a, two);
+  wide->go(512);
+}}
+""",
+    )
+    assert found == [("narrow", 1024, n), ("wide", 512, 2)]

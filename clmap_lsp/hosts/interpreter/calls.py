@@ -220,6 +220,7 @@ class Interpreter(Flow):
             return known[1]
         self.step()
         frame = self.frame
+        frame.row = call.row or frame.row
         result = self._called(call)
         frame.calls[id(call)] = call, result  # Held, so that no other call gets its identity.
         return result

@@ -18,6 +18,7 @@ from clmap_lsp.hosts.tree import (
     Cast,
     Comprehension,
     Conditional,
+    Counted,
     Dereference,
     Designated,
     Entered,
@@ -144,6 +145,8 @@ class Expressions(Objects):
                 return self._assignment(expression)
             case SizeOf(type_name, operand):
                 return self._size(type_name, operand)
+            case Counted(pack):
+                return self._counted(pack)
             case Call():
                 return self.called(expression)
             case New():
@@ -552,8 +555,18 @@ class Expressions(Objects):
         known = size_of(self._resolved(type_name))
         return Number(known) if known is not None else RunTime(f"sizeof({type_name})")
 
+    def _counted(self, pack: str) -> Value:
+        """Return how many arguments a pack stands for, which may be called by its type."""
+        parameters = self.frame.function.parameters
+        rest = next((it for it in parameters if it.name == f"*{pack}"), None)
+        if rest is None:
+            rest = next((it for it in parameters if it.name.startswith("*") and it.type == pack), None)
+        held = self.named(rest.name[1:]) if rest is not None else None
+        return Number(len(held.items)) if isinstance(held, Sizes) else RunTime(f"sizeof...({pack})")
+
     def _new(self, expression: New) -> Value:
-        call = Call(Name(expression.type), expression.arguments, {}, expression.template, expression.row)
+        named = Name(expression.type)
+        call = Call(named, expression.arguments, {}, expression.template, expression.row, expression.text)
         return self.called(call)
 
     def _way(self, condition: Value, has_otherwise: bool) -> int | None:

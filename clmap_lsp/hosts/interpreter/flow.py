@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmap_lsp.hosts.interpreter.choices import Label, label_of
 from clmap_lsp.hosts.interpreter.expressions import Expressions
 from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, MOST_TURNS, LoopState
 from clmap_lsp.hosts.macros import Macro
@@ -33,6 +34,7 @@ from clmap_lsp.hosts.tree import (
     Return,
     Scope,
     Stmt,
+    Str,
     Switch,
     Try,
     Unary,
@@ -112,6 +114,8 @@ class Flow(Expressions):
         """Run one statement."""
         self.step()
         self.frame.calls.clear()
+        if isinstance(statement, (Evaluate, Declare, Initialise, If, Loop, Switch, Return)):
+            self.frame.row = statement.row or self.frame.row
         match statement:
             case Evaluate(value):
                 self._read_from_stream(value)
@@ -193,12 +197,31 @@ class Flow(Expressions):
         if before is None or self._changes_nothing(statement):
             return
         self.step(1 + len(before) // 30)
+        subject, label = self._compared(statement.condition)
         self.store = before.copied()
+        if subject is not None and label is not None:
+            self.store = self.choices.narrowed(subject, label, self.store)
         self.scoped(statement.then)
         after_then = self.store
         self.store = before.copied()
         self.scoped(statement.otherwise)
-        self.store = self.joined(after_then, self.store, self._way(condition, bool(statement.otherwise)))
+        after_else = self.store
+        self.store = self.joined(after_then, after_else, self._way(condition, bool(statement.otherwise)))
+        if subject is not None and label is not None and after_then is not None and self.store is not None:
+            ways = [after_then] if after_else is None else [after_then, after_else]
+            self.choices.widen(subject, before, ways, self.store)
+            self.choices.note(subject, {label: after_then}, after_else, before, self.store)
+
+    def _compared(self, condition: Expr) -> tuple[RunTime | None, Label | None]:
+        """Return the variable that a condition compares with a constant, and the constant."""
+        if not isinstance(condition, Binary) or condition.op != "==":
+            return None, None
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if isinstance(one, (Name, Member)) and isinstance(other, (Name, Num, Str)):
+                subject = self.value(one)
+                if isinstance(subject, RunTime):
+                    return subject, label_of(other, self.value(other))
+        return None, None
 
     def _changes_nothing(self, statement: If | Switch) -> bool:
         """Tell whether all that a statement chooses between only reports what went wrong."""
@@ -237,8 +260,10 @@ class Flow(Expressions):
         falling: Store | None = None
         chosen: Store | None = None
         has_default = any(label is None for label, _ in statement.cases)
+        ways, running = _Ways(), list[Label | None]()
         for label, body in statement.cases:
             taken = self.value(label) if label is not None else None
+            running.append(label_of(label, taken) if label is not None and taken is not None else None)
             if (
                 isinstance(subject, Number)
                 and isinstance(taken, Number)
@@ -249,10 +274,16 @@ class Flow(Expressions):
             if isinstance(subject, Number) and label is None and chosen is not None and falling is None:
                 continue
             is_chosen = taken is not None and known is not None and default_of(taken) == known
-            self.store = self.joined(falling, before.copied(), 1 if is_chosen else None)
+            entered = before.copied()
+            if isinstance(subject, RunTime) and running[-1] is not None:
+                entered = self.choices.narrowed(subject, running[-1], entered)
+            self.store = self.joined(falling, entered, 1 if is_chosen else None)
             marker = len(state.breaks)
             self.scoped(body)
             falling = self.store
+            ways.add(running, state.breaks[marker:])
+            if falling is None:
+                running.clear()
             if is_chosen:
                 chosen = state.breaks[marker] if len(state.breaks) > marker else falling
                 if isinstance(subject, Number):
@@ -261,12 +292,20 @@ class Flow(Expressions):
                         break
         self.loops.pop()
         self.store = falling
+        ways.add(running, [falling] if falling is not None else [])
         for left in state.breaks:
             self.store = self.joined(
                 self.store, left, 1 if left is chosen else 0 if chosen is self.store else None
             )
         if not has_default:
             self.store = self.joined(self.store, before, 1 if known is not None and chosen is None else None)
+        if isinstance(subject, RunTime) and self.store is not None:
+            ends = [
+                *state.breaks,
+                *(it for it in (falling, None if has_default else before) if it is not None),
+            ]
+            self.choices.widen(subject, before, ends, self.store)
+            self.choices.note(subject, ways.certain(), None, before, self.store)
 
     def _loop(self, loop: Loop) -> None:
         frame = self.frame
@@ -482,8 +521,26 @@ class Flow(Expressions):
             self.block(loop.step)
         if self.store is not None and loop.condition is not None:
             self.frame.calls.clear()
+            self.frame.row = loop.row or self.frame.row
             self.value(loop.condition)
         return state.breaks
+
+
+class _Ways:
+    """What holds where a `switch` is left, by label."""
+
+    def __init__(self) -> None:
+        self._left: dict[Label, list[Store]] = {}
+
+    def add(self, labels: list[Label | None], stores: list[Store]) -> None:
+        """Note where the cases that are being run leave it."""
+        for label in labels:
+            if label is not None and stores:
+                self._left.setdefault(label, []).extend(stores)
+
+    def certain(self) -> dict[Label, Store]:
+        """Return those that leave it in one place only."""
+        return {label: stores[0] for label, stores in self._left.items() if len(stores) == 1}
 
 
 def _is_longer(old: Sizes, new: Sizes) -> bool:

@@ -114,7 +114,7 @@ class Names(State):
 
     def _outside(self, name: str, scope: str = "") -> Value:
         """Return what a name stands for outside of functions."""
-        macro = self.project.macro(name, self.path)
+        macro = self.project.macro(name, self.path, self.frame.row)
         if macro is not None and macro.parameters is None:
             if not macro.body or self.macro_depth > MAX_MACRO_DEPTH:
                 return RunTime(name)
@@ -315,10 +315,24 @@ class Names(State):
             return own
         if is_python and name in self.frame.function.globals:
             return self.global_place(name)
-        found = self._global(name) if not is_python else None
+        found = (self._place_of_macro(name) or self._global(name)) if not is_python else None
         if found is not None:
             return found
         return self._declare(name, "")
+
+    def _place_of_macro(self, name: str) -> str | None:
+        """Return the place that a macro without parentheses stands for: `#define kernel (state->own)`."""
+        macro = self.project.macro(name, self.path, self.frame.row)
+        is_plain = macro is not None and macro.parameters is None and macro.body
+        if macro is None or not is_plain or self.macro_depth > MAX_MACRO_DEPTH:
+            return None
+        if self.macro_depth >= COUNTED_FROM:
+            self.step()
+        self.macro_depth += 1
+        try:
+            return self.place(self.project.expression(macro.body))
+        finally:
+            self.macro_depth -= 1
 
     def assign(self, target: Expr, value: Value) -> None:
         """Write a value to what an expression names; a list takes a value apart."""

@@ -37,6 +37,7 @@ from clmap_lsp.hosts.values import (
     Sizes,
     Text,
     Value,
+    is_handle,
     is_nameless,
     name_of,
     size_of,
@@ -299,14 +300,29 @@ class Objects(Names):
         return min(accepting, key=rank, default=None)
 
     def _fit(self, parameter: Parameter, value: Value) -> int:
-        """Return 0 for an argument that cannot be of a parameter's type, 2 for one that says that it is."""
+        """Return 0 for an argument that cannot be of a parameter's type, 3 for one that says that it is.
+
+        What nothing is known of is less likely (1) to be an object of the project's than anything else (2).
+        """
         is_text = "char*" in parameter.type or parameter.type.endswith("string")
         if isinstance(value, Text):
-            return 2 if is_text else int(parameter.type in ("", "auto") or "*" in parameter.name)
+            return 3 if is_text else 2 * int(parameter.type in ("", "auto") or "*" in parameter.name)
         cls = self.objects.get(value.place) if isinstance(value, Pointer) else None
-        if cls is not None and parameter.type == cls:
-            return 2
-        return int(not (is_text and (isinstance(value, Number) or cls is not None)))
+        if cls is not None and parameter.type.removesuffix("*") == cls:
+            return 3
+        if isinstance(value, (Number, Pointer)) and self._is_of_the_other(parameter.type, value):
+            return 0
+        if isinstance(value, RunTime) and parameter.type.endswith("*"):
+            return 2 - int(self.project.class_named(parameter.type[:-1], self.path) is not None)
+        return 2 * int(not (is_text and (isinstance(value, Number) or cls is not None)))
+
+    def _is_of_the_other(self, type_name: str, value: Number | Pointer) -> bool:
+        """Tell whether a number is given for a pointer, or what points somewhere for a number."""
+        if isinstance(value, Number):
+            return value.value != 0 and type_name.endswith("*")
+        named = self._resolved(type_name) if "*" not in type_name else "*"
+        is_number = "*" not in named and named not in _HANDLES and size_of(named) is not None
+        return is_number and (value.place in self.objects or is_handle(value))
 
     def _inherited(self, place: str, cls: Class, maker: Function) -> None:
         """Run the constructors of base classes that a constructor of C++ says nothing of."""

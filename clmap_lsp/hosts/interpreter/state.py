@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Self
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.hosts.interpreter.choices import Choices
 from clmap_lsp.hosts.project import HostProject, KeptKernel, KeptProgram
 from clmap_lsp.hosts.quiet import Quiet
 from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_field, program_of, texts_of
@@ -113,6 +114,8 @@ class Frame:
     """Those that C's `...` takes."""
     called: tuple[int, str] = (0, "")
     """Row and text of the call."""
+    row: int = 0
+    """The row that is being run: a macro means what it stands for there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,7 @@ class State(ABC):
         places of fields that callbacks set."""
         self.blocks: list[set[str]] = []
         """Of each block of C that is being run, the names that it declares."""
+        self.choices = Choices()
         self._know_no_functions()
 
     def _know_no_functions(self) -> None:
