@@ -18,7 +18,7 @@ from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.template_calls import TEMPLATES
-from clmap_lsp.hosts.tree import Class, Declare, Function, Module
+from clmap_lsp.hosts.tree import Class, Declare, Function, Initialise, Module
 from clmap_lsp.hosts.tuner_calls import TUNERS
 from clmap_lsp.hosts.values import (
     Alternatives,
@@ -339,6 +339,8 @@ class _Runs:
         with budget.half_of_steps():
             self._run_outermost(new, reaching)
         for function in wanted:
+            if not function.path.endswith(".py"):  # What calls it may say which kernel, and how large.
+                self._run_with_callers(function)
             if not self._is_covered(function):
                 self._run(function)
         for function in (it for it in reaching if it.name == CALL_OPERATOR):
@@ -584,10 +586,12 @@ class _Runs:
             if (method.path, method.row) not in interpreter.entered:  # By the constructor.
                 interpreter.set_up(this.place, method)
         store = interpreter.store
+        bases = {*self.project.with_bases(cls.name, function.path)} - {cls.name}
+        above = [it for base in sorted(bases) for it in self.project.functions(base, function.path, base)]
         for place, value in list(store.items()) if store is not None else ():
             name = place.rpartition(".")[2]
             is_field = place.startswith(this.place + ".") and isinstance(value, Number)
-            if is_field and store is not None and self._set_elsewhere(name, function.path, makers):
+            if is_field and store is not None and self._set_elsewhere(name, function.path, makers + above):
                 store[place] = RunTime(name, default_of(value))
 
     def _readying(self, function: Function) -> list[Function]:
@@ -644,7 +648,11 @@ class _Runs:
                 known = writes(function)
                 if (function.path, function.row) not in own and name in known.fields | known.names:
                     return True
-        counted = sum(name in writes(it).fields | writes(it).names for it in makers)
+        counted = sum(name in _written(it) for it in makers)
+        is_listed = any(isinstance(i, Initialise) and i.name == name for it in makers for i in it.first)
+        if is_listed:  # `Net() : size(4) {}` is no assignment; one in a header's method does not count above.
+            others = (it for it in self._mentioning(name, path) if (it.path, it.row) not in own)
+            return any(name in _written(it) for it in others)
         return self.project.writes(name, path) > max(counted, 1)
 
     def _module(self, path: str) -> None:

@@ -479,6 +479,9 @@ class Interpreter(Flow):
                     return named, None
                 own = self.frame.this
                 is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
+                of_base = self._named_base(callee, values) if own is not None and callee.scope else None
+                if of_base is not None:
+                    return of_base, own
                 if own is not None and self.frame.function.owner and not is_global:
                     overriding = self._overriding(own, callee)
                     if overriding is not None:
@@ -566,6 +569,15 @@ class Interpreter(Flow):
         if cls is None or cls.name == running or (running and self._is_base(cls.name, running, 0)):
             return None
         return self.overload(self.project.functions(callee.name, self.path, cls.name), values)
+
+    def _named_base(self, callee: Name, values: Sequence[Value]) -> Function | None:
+        """Return the method of a base class that a method calls as `Base::method`: none that overrides it."""
+        running = self.frame.function.owner
+        cls = self.project.class_named(callee.scope, self.path) if running else None
+        if cls is None or not self._is_base(cls.name, running, 0):
+            return None
+        found = self.overload(self.project.functions(callee.name, self.path, cls.name), values)
+        return found or self.method(cls.name, callee.name)
 
     def _is_base(self, name: str, of: str, depth: int) -> bool:
         cls = self.project.class_named(of, self.path) if depth < _MAX_BASES else None
@@ -887,6 +899,8 @@ class Interpreter(Flow):
             return value if items == value.items else Sizes(items)
         if not isinstance(value, RunTime) or not inner.called[1] or not self.frames:
             return value
+        if value.text == f"{inner.function.name}(…)":  # One of several things: what was asked says more.
+            return replace(value, text=inner.called[1], opaque=True)
         if not value.text.isidentifier() or value.text not in inner.names or value.text in self.frame.names:
             return value
         return replace(value, text=inner.called[1], opaque=False)

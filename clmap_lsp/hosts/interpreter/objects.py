@@ -386,6 +386,7 @@ class Objects(Names):
             self.objects[place] = cls.name
             self._fields(place, cls, 0)
             maker = self.overload(makers, same) if same else next(iter(makers), None)
+            maker = maker or (self._of_bases(cls, ()) if not makers else None)
             if maker is not None:
                 parameters = own_parameters(maker)
                 values = [self._opened(it) for it in parameters]
