@@ -157,11 +157,14 @@ def _own_text(interpreter: Interpreter, _call: Call, values: list[Value]) -> Val
     return interpreter.strings(values[0])
 
 
-def _elements(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+def _elements(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """Return a string, or where the elements of a list of C++ stand: who is given that may write them."""
     value = values[0]
     if isinstance(value, Pointer) and value.place in interpreter.arrays:
         return value
+    if isinstance(value, ArrayValue) and isinstance(call.function, Member):
+        place = interpreter.place(call.function.base) if not interpreter.path.endswith(".py") else None
+        return Pointer(place) if place is not None and f"{place}[0]" in interpreter.known else None
     return interpreter.text(value)
 
 
@@ -745,9 +748,13 @@ def _size_method(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     items = interpreter.n_elements(values[0])
     if items:
         return Number(items)
-    counted = _count(interpreter, call, values)
-    if counted is not None:
-        return counted
+    value = values[0]
+    if isinstance(value, ArrayValue) and isinstance(value.shape, Sizes) and value.shape.items:
+        return (
+            value.shape.items[0]
+            if not interpreter.path.endswith(".py")
+            else _count(interpreter, call, values)
+        )
     return _length(interpreter, call, values[:1]) if interpreter.text(values[0]) is not None else None
 
 
@@ -757,7 +764,8 @@ def _vector(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value
         return values[0]
     item = size_of(call.template[0]) if call.template else None
     if values and isinstance(values[0], (Number, RunTime)):
-        return ArrayValue(Sizes((values[0],)), item)
+        row = values[1].shape if len(values) > 1 and isinstance(values[1], ArrayValue) else None
+        return ArrayValue(Sizes((values[0], *(row.items if isinstance(row, Sizes) else ()))), item)
     return None
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
+from clmap_lsp.hosts.list_calls import changed_length
 from clmap_lsp.hosts.project import KERNEL_SUFFIXES
-from clmap_lsp.hosts.store import join_values, with_elements
+from clmap_lsp.hosts.store import MAX_ALTERNATIVES, join_values, with_elements
 from clmap_lsp.hosts.strings import piece
 from clmap_lsp.hosts.tree import Call, Expr, Member, Name, Str
 from clmap_lsp.hosts.values import (
@@ -288,6 +289,19 @@ def kernel_of(interpreter: Interpreter, call: Call, program: Value, name: Value)
     return Pointer(place)
 
 
+def _spelt(name: Value) -> Value:
+    """Return the strings that a name is one of, where parts of it are: `(up ? "high" : "low") + "_sum"`."""
+    if not isinstance(name, Text) or not any(isinstance(it, Alternatives) for it in name.parts):
+        return name
+    found: list[Text] = [Text((), name.row, name.path)]
+    for part in name.parts:
+        each = part.values if isinstance(part, Alternatives) else (part,)
+        if len(found) * len(each) > MAX_ALTERNATIVES:
+            return name
+        found = [joined(it, one if isinstance(one, Text) else Text((one,))) for it in found for one in each]
+    return Alternatives(tuple(dict.fromkeys(found)))
+
+
 def _create_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if len(values) < 2:
         return None
@@ -295,12 +309,13 @@ def _create_kernel(interpreter: Interpreter, call: Call, values: list[Value]) ->
     if not is_program(program):
         places = handles(interpreter, program, call.arguments[0])
         program = Pointer(places[0]) if places else program
-    names = values[1].values if isinstance(values[1], Alternatives) else (values[1],)
+    name = _spelt(interpreter.text(values[1]) or values[1])
+    names = name.values if isinstance(name, Alternatives) else (name,)
     made = tuple(kernel_of(interpreter, call, program, it) for it in names)
     if len(made) == 1:
         return made[0]
     several = Alternatives(made)
-    interpreter.choices.follow(values[1], several)
+    interpreter.choices.follow(name, several)
     return several
 
 
@@ -752,6 +767,8 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     if isinstance(changed, Pointer) and changed.place in interpreter.arrays and name not in _READ_ONLY:
         _forget(interpreter, changed, default=False)  # A list of C++ is resized, filled, …
         interpreter.put(f"{changed.place}[*]", RunTime(call.text))
+    if not interpreter.path.endswith((".py", ".c")):
+        changed_length(interpreter, call, changed, arguments)
     if name not in _HARMLESS:
         device = any(it in name for it in _QUERIES)
         reads = any(it in name for it in _READS_INPUT)

@@ -465,41 +465,8 @@ class Interpreter(Flow):
             operators = self.project.functions(CALL_OPERATOR, self.path, self.objects[held_at])
             return self.overload(operators, values), Pointer(held_at)
         match callee:
-            case Name(name):
-                is_hidden = not callee.scope and self._is_local(name)
-                held = self.named(name) if is_hidden else None
-                if isinstance(held, Routine):
-                    return self._held(held, values)
-                if isinstance(held, Pointer) and held.place in self.objects:
-                    return self.method(self.objects[held.place], "__call__"), held
-                if is_hidden and (is_handle(held) or self.types.get(self.frame.names.get(name, ""))):
-                    return None, None  # A variable hides functions of its name.
-                named = self._static_method(callee, values)
-                if named is not None:
-                    return named, None
-                own = self.frame.this
-                is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
-                of_base = self._named_base(callee, values) if own is not None and callee.scope else None
-                if of_base is not None:
-                    return of_base, own
-                if own is not None and self.frame.function.owner and not is_global:
-                    overriding = self._overriding(own, callee)
-                    if overriding is not None:
-                        return overriding, own
-                    method = self.overload(
-                        self.project.functions(name, self.path, self.frame.function.owner), values
-                    ) or self.method(self.frame.function.owner, name)
-                    if method is not None:
-                        return method, own
-                of_namespace = self._of_namespace(callee)
-                functions = of_namespace or self.project.functions(name, self.path, "")
-                if (
-                    not functions
-                    and self.path.endswith(".py")
-                    and isinstance(it := self.named(name), Routine)
-                ):
-                    return self._held(it, values)  # Another name of it: `solve = solve_on_device`.
-                return self.overload(self._specialised(functions, call.template), values), None
+            case Name():
+                return self._target_of_name(call, callee, values)
             case Member(_, name):
                 if isinstance(owner, Pointer):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
@@ -537,6 +504,47 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _target_of_name(
+        self, call: Call, callee: Name, values: Sequence[Value]
+    ) -> tuple[Function | None, Value | None]:
+        """Return what `_target` does for a function that is called by its name alone."""
+        name = callee.name
+        is_hidden = not callee.scope and self._is_local(name)
+        held = self.named(name) if is_hidden else None
+        if isinstance(held, Routine):
+            return self._held(held, values)
+        if isinstance(held, Pointer) and held.place in self.objects:
+            return self.method(self.objects[held.place], "__call__"), held
+        if is_hidden and (is_handle(held) or self.types.get(self.frame.names.get(name, ""))):
+            return None, None  # A variable hides functions of its name.
+        named = self._static_method(callee, values)
+        if named is not None:
+            return named, None
+        own = self.frame.this
+        is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
+        of_base = self._named_base(callee, values) if own is not None and callee.scope else None
+        if of_base is not None:
+            return of_base, own
+        if own is not None and self.frame.function.owner and not is_global:
+            overriding = self._overriding(own, callee)
+            if overriding is not None:
+                return overriding, own
+            method = self.overload(
+                self.project.functions(name, self.path, self.frame.function.owner), values
+            ) or self.method(self.frame.function.owner, name)
+            if method is not None:
+                return method, own
+        of_namespace = self._of_namespace(callee)
+        functions = of_namespace or self.project.functions(name, self.path, "")
+        if not functions and self.path.endswith(".py") and isinstance(it := self.named(name), Routine):
+            return self._held(it, values)  # Another name of it: `solve = solve_on_device`.
+        among = self._specialised(functions, call.template)
+        return self.overload(among, values, () if self._expands(call) else call.arguments), None
+
+    def _expands(self, call: Call) -> bool:
+        """Tell whether arguments stand for more than one each."""
+        return any(isinstance(it, Opaque) and it.text in ("*", "**") for it in call.arguments)
 
     def _overriding(self, own: Value, callee: Name) -> Function | None:
         """Return the method of a derived class that a method of its base calls, if that is virtual."""

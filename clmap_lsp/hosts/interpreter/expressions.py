@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.objects import Objects
 from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, Closure, Frame
-from clmap_lsp.hosts.store import join_values
+from clmap_lsp.hosts.store import join_values, with_elements
 from clmap_lsp.hosts.strings import percent, piece
 from clmap_lsp.hosts.tree import (
     AddressOf,
@@ -442,6 +442,11 @@ class Expressions(Objects):
             return self.answer("kernel by name", Call(whole, ()), [at]) or found
         return found
 
+    def _has_rows_of_its_own(self, base: Expr) -> bool:
+        """Tell whether a row of a list of lists of C++ was written to: it may be longer than the others."""
+        place = self.place(base)
+        return place is None or any(it in self.known for it in with_elements(place) if it != place)
+
     def _item(self, whole: Index, base: Expr, value: Value, at: Value) -> Value:
         if isinstance(value, ArrayValue):
             kept = self.place(whole) if not self.path.endswith(".py") else None
@@ -451,6 +456,12 @@ class Expressions(Objects):
             rows = value.shape.items[1:] if isinstance(value.shape, Sizes) else ()
             if rows and isinstance(at, Number) and self.path.endswith(".py"):
                 return ArrayValue(Sizes(rows), value.item_bytes)
+            if rows and not self.path.endswith(".py") and not self._has_rows_of_its_own(base):
+                return ArrayValue(Sizes(rows), value.item_bytes)
+            if value.item_bytes is not None and not rows and not self.path.endswith(".py"):
+                is_known = isinstance(at, Number) and isinstance(held, (Number, RunTime))
+                name = name_of(kept).lstrip(".").rpartition("[")[0] if kept is not None else "…"
+                return held if is_known and held is not None else RunTime(f"{name}[{text_of(at)}]")
             return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
         if (
             isinstance(value, Sizes)

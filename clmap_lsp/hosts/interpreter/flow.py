@@ -40,6 +40,7 @@ from clmap_lsp.hosts.tree import (
     Unary,
 )
 from clmap_lsp.hosts.values import (
+    ArrayValue,
     Generated,
     Null,
     Number,
@@ -425,6 +426,10 @@ class Flow(Expressions):
         if isinstance(over, Pointer) and isinstance(each, Name) and each.name in set(_assigned(loop.body)):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.
             items = None
+        if isinstance(over, ArrayValue) and isinstance(loop.over, (Name, Member)):
+            place = self.place(loop.over) if not self.path.endswith(".py") else None
+            if place is not None:
+                self.open_elements(place)
         most = MAX_UNROLLED if _makes_kernels(loop) else MOST_TURNS
         is_short = items is not None and len(items) <= most and not self._is_search(loop)
         if items is not None and is_short and any(map(_is_thing, items)):

@@ -371,6 +371,8 @@ class Names(State):
                     return
             if isinstance(value, Pointer) and isinstance(target, Member):
                 self._escaped(value)
+            if isinstance(value, ArrayValue) and self.store is not None and not self.path.endswith(".py"):
+                self.store.forget(place)  # Another list, whose elements are not those that were known.
             self.put(place, value)
             self._written_over(place)
 

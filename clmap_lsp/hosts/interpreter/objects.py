@@ -181,7 +181,7 @@ class Objects(Names):
             return
         if declare.type in LISTS and isinstance(declare.value, Items) and len(declare.value.items) > 1:
             # Braces give the elements, where parentheses would give their number.
-            count = Sizes((Number(len(declare.value.items)),))
+            count = Sizes(_braces_shape(declare.value.items))
             self.put(place, ArrayValue(count, size_of(self._resolved((declare.template or ("",))[0]))))
             return
         is_known = "new " + declare.type in self.handlers and not declare.is_pointer
@@ -287,17 +287,61 @@ class Objects(Names):
         if len(known) < MAX_OBJECTS:
             known[plain] = None
 
-    def overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
-        """Return the function of a name that arguments choose: by their types, then by their number."""
+    def overload(
+        self, functions: Sequence[Function], values: Sequence[Value], exprs: Sequence[Expr] = ()
+    ) -> Function | None:
+        """Return the function of a name that arguments choose: by their types, then by their number.
+
+        `exprs` are the arguments as they are written, whose variables have types in C and C++.
+        """
         among = functions[:_MAX_OVERLOADS]
         accepting = [it for it in among if accepts(it, len(values))] or functions[:1]
+        is_typed = len(accepting) > 1 and len(exprs) == len(values) and not self.path.endswith(".py")
+        types = [self._type_of(it) for it in exprs] if is_typed else [""] * len(values)
 
         def rank(function: Function) -> tuple[bool, bool, int]:
-            fits = [self._fit(*it) for it in zip(own_parameters(function), values, strict=False)]
+            given = zip(own_parameters(function), values, types, strict=False)
+            fits = [
+                self._fit_of_types(parameter, function, type_name)
+                if type_name
+                else self._fit(parameter, value)
+                for parameter, value, type_name in given
+            ]
             is_exact = len(function.parameters) == len(values)
             return 0 in fits, not is_exact, -sum(fits)
 
         return min(accepting, key=rank, default=None)
+
+    def _type_of(self, expr: Expr) -> str:
+        """Return the type of a number or a pointer to some as it is declared, empty for all else."""
+        match expr:
+            case Name() | Member():
+                place = self.place(expr)
+                declared = self.types.get(place, "") if place is not None else ""
+            case Dereference(operand) | Index(operand, _):
+                inner = self._type_of(operand)
+                declared = inner[:-1] if inner.endswith("*") else ""
+            case Cast(declared, _):
+                pass
+            case _:
+                return ""
+        bare = declared.rstrip("*").strip()
+        held = self.named(bare) if bare in self.frame.names else None  # A template parameter.
+        resolved = self._resolved(held.text if isinstance(held, RunTime) else bare)
+        is_number = size_of(resolved) is not None and resolved not in _HANDLES and "*" not in resolved
+        return resolved + declared[len(declared.rstrip("*")) :] if is_number else ""
+
+    def _fit_of_types(self, parameter: Parameter, function: Function, given: str) -> int:
+        """Return how well an argument of a known type fits, as `_fit` does."""
+        stars = len(parameter.type) - len(parameter.type.rstrip("*"))
+        bare = parameter.type.replace("const ", "").rstrip("*& ")
+        is_open = bare in function.templates or bare == "auto" or parameter.name.startswith("*")
+        if is_open:
+            return 2 if stars <= given.count("*") else 0
+        wanted = self._resolved(bare) + "*" * stars
+        if wanted == given:
+            return 3
+        return 1 if ("*" in wanted) is ("*" in given) or size_of(self._resolved(bare)) is None else 0
 
     def _fit(self, parameter: Parameter, value: Value) -> int:
         """Return 0 for an argument that cannot be of a parameter's type, 3 for one that says that it is.
@@ -501,3 +545,11 @@ def accepts(function: Function, count: int) -> bool:
     parameters = own_parameters(function)
     needed = sum(it.default is None and not it.name.startswith("*") for it in parameters)
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)
+
+
+def _braces_shape(items: Sequence[Expr]) -> tuple[Number, ...]:
+    """Return how many items braces have, and those inside of them where they are equally many."""
+    rows = [it.items for it in items if isinstance(it, Items)]
+    if not rows or len(rows) != len(items) or len({len(it) for it in rows}) != 1:
+        return (Number(len(items)),)
+    return Number(len(items)), *_braces_shape(rows[0])

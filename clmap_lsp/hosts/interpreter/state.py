@@ -6,17 +6,27 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Self
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.interpreter.choices import Choices
 from clmap_lsp.hosts.project import HostProject, KeptKernel, KeptProgram
 from clmap_lsp.hosts.quiet import Quiet
-from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_field, program_of, texts_of
+from clmap_lsp.hosts.store import (
+    MAX_ELEMENTS,
+    Store,
+    join,
+    named,
+    program_field,
+    program_of,
+    texts_of,
+    with_elements,
+)
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
 from clmap_lsp.hosts.values import (
     Alternatives,
+    ArrayValue,
     Null,
     Number,
     Pointer,
@@ -361,6 +371,10 @@ class State(ABC):
         opened = [it for it in self.store or () if it == place or it.startswith(parts)]
         self._open_numbers(opened, keeps_default=keeps_default, device=device)
 
+    def open_elements(self, place: str) -> None:
+        """Open the numbers in a list of C++, which is as long as it was."""
+        self._open_numbers([it for it in with_elements(place) if it != place and it in self.known])
+
     def open_fields(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
         """Open the numbers in the fields of what is at a place, with those below them, in one walk."""
         within = place + "."
@@ -387,6 +401,15 @@ class State(ABC):
                 # What stands for "nothing yet" is no default: sizes are computed from it.
                 kept = None if kept in _NOTHING_YET else kept
                 store[it] = RunTime(name_of(it).lstrip("."), kept, device=device)
+            elif isinstance(held, ArrayValue) and not self.path.endswith(".py"):
+                store[it] = self._of_any_length(it, held, keeps_default=keeps_default)
+
+    def _of_any_length(self, place: str, held: ArrayValue, *, keeps_default: bool) -> ArrayValue:
+        """Return a list of C++ that may be longer or shorter now."""
+        lengths = held.shape.items if isinstance(held.shape, Sizes) else ()
+        name = f"{name_of(place).lstrip('.')}.size()"
+        opened = (RunTime(name, default_of(it) if keeps_default else None) for it in lengths)
+        return replace(held, shape=Sizes(tuple(opened)) if lengths else held.shape)
 
     def text(self, value: Value) -> Text | None:
         """Return the string that a value is, or that stands where it points."""
