@@ -42,6 +42,9 @@ class Clues:
     quotients: dict[Variable, tuple[int, int]] = field(default_factory=dict)
     """Scalar parameters that guards compare with a part of an id, as in `id / 32 < n`: its dimension, and
     how many work-items go with each."""
+    along: dict[Variable, int] = field(default_factory=dict)
+    """Scalar parameters that guards compare with what ids of one dimension decide in a way that is not
+    followed, as where a window starts before or behind a border."""
     pitches: dict[Variable, int] = field(default_factory=dict)
     """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
     spread: dict[Variable, int] = field(default_factory=dict)
@@ -242,6 +245,8 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare, *, ends_loop: bool) 
     """
     left, right = forms.form(compare.left), forms.form(compare.right)
     if left is None or right is None:
+        if not ends_loop:
+            _unfollowed(clues, forms, compare)
         return
     if not ends_loop:
         left, right = _centre(left, forms), _centre(right, forms)
@@ -260,6 +265,20 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare, *, ends_loop: bool) 
             rest = Form(rest.without_constant())  # N-1 in a stencil's guard still means N work-items.
         if not any(isinstance(it, Variable) and it in forms.stepped for it in rest.atoms()):
             clues.bounds.setdefault(dimension, rest)
+
+
+def _unfollowed(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
+    """Read `x < N` with an x that ids of one dimension decide, but that is no polynomial of them."""
+    if compare.op in (CompareOp.EQ, CompareOp.NE):
+        return
+    for inside, end in ((compare.left, compare.right), (compare.right, compare.left)):
+        form = forms.form(end)
+        if form is None or forms.form(inside) is not None or not all(map(is_scalar_parameter, form.atoms())):
+            continue
+        dimensions = forms.dimensions(inside)
+        if len(form.atoms()) == 1 and len(dimensions) == 1:
+            (parameter,) = (it for it in form.atoms() if isinstance(it, Variable))
+            clues.along.setdefault(parameter, *dimensions)
 
 
 _EDGES = {"clamp": 2, "min": 1}

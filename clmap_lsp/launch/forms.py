@@ -91,6 +91,7 @@ def _order(value: Atom) -> tuple[int, str, int]:
             return 1, value.name, id(value)
 
 
+_IDS: Final = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID, WorkItemQuery.GROUP_ID)
 _DEEPEST_LANE: Final = 24
 MAX_TERMS: Final = 256
 MAX_DEGREE: Final = 8
@@ -178,6 +179,25 @@ class Forms:
                 found.add(member)
             elif isinstance(it, ir.Read):
                 found |= self._parameters_of(it.variable)
+        return frozenset(found)
+
+    def dimensions(self, expression: ir.Expression) -> frozenset[int]:
+        """Return the dimensions whose ids an expression depends on; none where it depends on data, too."""
+        found: set[int] = set()
+        seen: set[Variable] = set()
+        waiting = [expression]
+        while waiting:
+            for it in ir.nodes(waiting.pop()):
+                if isinstance(it, ir.WorkItem) and it.query in _IDS:
+                    known = self._work_item(it)
+                    if known is None:
+                        return frozenset()
+                    found.update(atom.dimension for atom in known.atoms() if isinstance(atom, Id))
+                elif isinstance(it, ir.Read) and it.variable not in seen:
+                    seen.add(it.variable)
+                    if it.variable in self.loaded:
+                        return frozenset()
+                    waiting += self.assigned.get(it.variable, ())
         return frozenset(found)
 
     def _parameters_of(self, variable: Variable) -> frozenset[Variable]:

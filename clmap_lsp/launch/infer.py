@@ -213,7 +213,7 @@ _SMALL_SIDES = (
         re.compile(
             r"(?:kernel|filter|mask|window|win|patch|stencil|conv)_?"
             r"(?:size|width|height|w|h|rows|cols|len|length|dim|x|y|radius)\d?$|^[fk](?:w|h|len|size|width|height)$|"
-            r"radius|halo|(?:^|_)taps$",
+            r"^ker(?:nel)?$|radius|halo|(?:^|_)taps$",
             re.IGNORECASE,
         ),
         5,
@@ -285,6 +285,9 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:
         return 1
+    if parameter in clues.along and clues.along[parameter] < n:
+        dimension = clues.along[parameter]
+        return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
     if parameter in clues.masks:
         items = _product(draft.global_size) if draft.global_size else draft.guess.problem[1]
         return (2 << items.bit_length()) - 1
