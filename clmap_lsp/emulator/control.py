@@ -184,12 +184,10 @@ class Counters:
             return
         number = len(self.plan.branches)
         self.plan.branches.append(span)
-        history = self.suspension.new_word("history")
+        # A 1 stands above the oldest outcome.
+        history = self.suspension.new_word("history", 1)
         builder = self.ctx.builder
-        # The slot starts as 0; a 1 above the oldest outcome stands for "no outcome yet".
-        stored = builder.load(history, typ=I64)
-        fresh = builder.icmp_signed("==", stored, ir.Constant(I64, 0))
-        before = builder.select(fresh, ir.Constant(I64, 1), stored)
+        before = builder.load(history, typ=I64)
         taken = builder.zext(condition, I64)
         after = builder.or_(builder.shl(before, ir.Constant(I64, 1)), taken)
         index = builder.add(after, ir.Constant(I64, number * TABLE_WORDS))

@@ -16,7 +16,7 @@ from clmap_lsp.emulator.context import LANE_MASK, CodeOptions, Context, Pointer,
 from clmap_lsp.emulator.control import ControlPlan, Counters
 from clmap_lsp.emulator.definite import maybe_unset
 from clmap_lsp.emulator.layout import SCALARS
-from clmap_lsp.emulator.liveness import live_after_waits
+from clmap_lsp.emulator.liveness import live_after_waits, steady_variables
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.plan import Plan, make_plan
 from clmap_lsp.emulator.statements import Statements
@@ -59,7 +59,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     )
     ctx.item = turns.item
     ctx.places.extend(_site_spans(kernel))
-    suspension = Suspension(ctx, live_after_waits(kernel) if ctx.is_quick else {})
+    suspension = Suspension(ctx, live_after_waits(kernel) if ctx.is_quick else {}, steady_variables(kernel))
     root_key = suspension.new_word("key") if options.trace else ctx.slot(I64, "no.key")
     scalars = make_slots(ctx, kernel, suspension)
     memory = Memory(ctx, suspension.trace, root_key)
@@ -68,7 +68,8 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     ctx.builder.position_at_end(suspension.start)
     _initialise_parameters(ctx, kernel, scalars)
     _copy_struct_parameters(ctx, memory, kernel, scalars)
-    statements.emit(kernel.body)
+    for suspension.part, statement in enumerate(kernel.body):
+        statements.emit((statement,))
     if not ctx.builder.block.is_terminated:
         ctx.builder.branch(suspension.finish)
     statements.finish_labels()

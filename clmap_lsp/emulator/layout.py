@@ -337,6 +337,8 @@ RELEASED = 226
 """In such a pass, the status of work-items that may go on besides RUNNABLE: AT_BARRIER behind a barrier."""
 PASS_FIRST, PASS_DIFFERS = 227, 228
 """Where the first work-item of the pass has stopped, and 0 if that holds for all of them."""
+PASS_OPERATIONS, PASS_MEMORY = 233, 234
+"""In such a pass, what the last work-items executed since the barrier before."""
 FRAMES_FOR = 229  # 3 words
 """The sides of the group that the local ids in the frames are those of."""
 RECENT_SUBS = 232

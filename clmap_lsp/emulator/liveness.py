@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.control_flow import has_labels
 from clmap_lsp.source.ir import (
     Barrier,
     Block,
     Break,
     Continue,
+    Declare,
     Expression,
     If,
     Kernel,
@@ -52,6 +54,31 @@ def live_after_waits(kernel: Kernel) -> Mapping[int, frozenset[Variable]]:
     except _TooDeepError:
         return _NOTHING
     return {wait: flow.variables(bits) for wait, bits in flow.after.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A wait that comes before all others, and the variables that nothing writes behind it."""
+
+    wait: Statement | None
+    variables: frozenset[Variable]
+
+
+NOTHING_STEADY = Steady(None, frozenset())
+
+
+def steady_variables(kernel: Kernel) -> Steady:
+    """Return what a work-item that has come by its first wait need not keep again at the next ones."""
+    for number, statement in enumerate(kernel.body):
+        if not any(isinstance(it, Barrier | WaitEvents) for it in walk((statement,))):
+            continue
+        if not isinstance(statement, Barrier | WaitEvents):
+            break  # Somebody may come to a later wait without it.
+        behind = list(walk(kernel.body[number + 1 :]))
+        changed = {it for one in behind for it in written(one)}
+        changed |= {it.variable for it in behind if isinstance(it, Declare)}
+        return Steady(statement, frozenset(kernel.variables + kernel.parameters) - changed)
+    return NOTHING_STEADY
 
 
 class _TooDeepError(Exception):
@@ -157,4 +184,4 @@ class _Backward:
         return 1 << self._numbers.setdefault(variable, len(self._numbers))
 
 
-__all__ = ["live_after_waits"]
+__all__ = ["NOTHING_STEADY", "Steady", "live_after_waits", "steady_variables"]

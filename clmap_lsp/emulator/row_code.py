@@ -202,7 +202,7 @@ class _RowSuspension(Suspension):
         self.points = []
         self.finish = latch
 
-    def new_word(self, name: str) -> ir.Value:
+    def new_word(self, name: str, start: int = 0) -> ir.Value:
         return self.ctx.slot(I64, name)
 
 

@@ -488,7 +488,9 @@ def stride_row(s: Words, sub: int, slot: int, number: int, base: int, lanes: Wor
     Whole sub-rows are noted as a change of pattern and base, which stands for one stride in each lane.
     """
     head = words(s[STRIDE_HEADS] + (slot * s[N_SUBS] + sub) * 24)
-    if found == LANES and head[0] == s[GROUP] + 1 and head[1] != 0:
+    if found == LANES and head[0] != s[GROUP] + 1:  # The first of the group moves from nowhere.
+        head[0] = s[GROUP] + 1
+    elif found == LANES and head[1] != 0:
         count_stride(s, (slot << 32) | head[1], number + 1, base - head[2])
     else:
         for lane in range(LANES):

@@ -78,6 +78,7 @@ from clmap_lsp.source.ir import (
     Variable,
     VariableKind,
     WaitEvents,
+    walk,
 )
 from clmap_lsp.source.types import PointerType
 
@@ -294,12 +295,18 @@ class Statements:
         ctx.builder.position_at_end(end)
         self.counters.rejoin(statement, before)
 
-    def _branch_into(self, start: ir.Block, body: Block, end: ir.Block) -> None:
+    def _branch_into(self, start: ir.Block, body: Block, end: ir.Block) -> bool:
+        """Emit a block with a stretch of its own; tell whether control comes out of its end."""
         self.ctx.builder.position_at_end(start)
         self.counters.enter()
+        return self._go_on(body, end)
+
+    def _go_on(self, body: Block, end: ir.Block) -> bool:
         self.emit(body)
-        if not self.ctx.builder.block.is_terminated:
-            self.ctx.builder.branch(end)
+        if self.ctx.builder.block.is_terminated:
+            return False
+        self.ctx.builder.branch(end)
+        return True
 
     def _loop(self, statement: Loop) -> None:
         ctx, before = self.ctx, self.counters.split()
@@ -336,9 +343,12 @@ class Statements:
             ctx.builder.branch(body)
         self.loop_ends.append(end)
         self.loop_steps.append(step)
-        self._branch_into(body, statement.body, step)
+        goes_on = self._branch_into(body, statement.body, step)
         self.loop_steps.pop()
-        self._branch_into(step, statement.step, latch)
+        if not goes_on or any(isinstance(it, Continue) for it in walk(statement.body)):
+            self.counters.enter()  # Else nothing but the body's end leads to the step: it is one stretch.
+        ctx.builder.position_at_end(step)
+        self._go_on(statement.step, latch)
         ctx.builder.position_at_end(latch)
         if ctx.options.lockstep:  # Who comes here first waits for those who are still in the turn.
             self.suspension.stop(AT_STEP)

@@ -16,8 +16,10 @@ from clmap_lsp.emulator.layout import (
     F_RING,
     F_SAVED,
     F_SITE,
+    F_STATUS,
     RING_ROWS,
 )
+from clmap_lsp.emulator.liveness import NOTHING_STEADY, Steady
 from clmap_lsp.emulator.types import I1, I64, POINTER
 from clmap_lsp.source.ir import Statement, Variable
 
@@ -31,8 +33,20 @@ class _Wait:
 
     number: int
     live: frozenset[Variable]
+    part: int
+    keeps_steady: bool
+    place: ir.Value
     leaves: ir.Block
     comes_back: ir.Block
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A slot of 64 bits that survives stops."""
+
+    slot: ir.Value
+    start: int
+    part: int
 
 
 class Suspension:
@@ -42,9 +56,14 @@ class Suspension:
     `live` are the variables that are needed behind a wait, for those of which that is known.
     """
 
-    def __init__(self, ctx: Context, live: Mapping[int, frozenset[Variable]]) -> None:
+    def __init__(
+        self, ctx: Context, live: Mapping[int, frozenset[Variable]], steady: Steady = NOTHING_STEADY
+    ) -> None:
         self.ctx = ctx
         self.live = live
+        self.steady = steady
+        self.part = 0
+        """The number of the kernel's outermost statement that is being emitted."""
         self.saved: list[tuple[ir.Value, ir.Type, Variable | None]] = []
         self._waits: list[_Wait] = []
         self.status = ctx.slot(I64, "status")
@@ -58,10 +77,16 @@ class Suspension:
         """Where it goes from both of these, with its status."""
         self.place = ctx.slot(I64, "place")
         """In a quick pass, where a work-item has stopped: what `place_of` packs, and its site and fences."""
+        self.first, self.differs = ctx.slot(I64, "first"), ctx.slot(I64, "differs")
+        """In a quick pass, where its first work-item stopped, and whether others stopped elsewhere."""
+        self.waited = ctx.block("waited")
+        """Where a quick pass goes from a barrier and from the end, with all noted but what was executed."""
+        self.unlike = ctx.block("unlike")
+        """As `waited`, from a `place` that is not that of the work-items before."""
         self.points: list[ir.Block] = []
         self._barriers: set[int] = set()
         """The points behind barriers."""
-        self.words: list[ir.Value] = []
+        self.words: list[_Word] = []
         self._shared: list[tuple[ir.Value, int]] = []
         """Slots that are words of the frame while the work-item does not run."""
         self.ring_limit = self._ring_limit()
@@ -72,11 +97,11 @@ class Suspension:
         rows = steady.mul(self.ctx.constant_state(RING_ROWS), ir.Constant(I64, 16))
         return steady.inttoptr(steady.add(ring, rows), POINTER)
 
-    def new_word(self, name: str) -> ir.Value:
-        """Make a slot of 64 bits that survives stops; it starts as 0."""
+    def new_word(self, name: str, start: int = 0) -> ir.Value:
+        """Make a slot of 64 bits that survives stops, for the outermost statement that is being emitted."""
         slot = self.ctx.slot(I64, name)
         self.saved.append((slot, I64, None))
-        self.words.append(slot)
+        self.words.append(_Word(slot, start, self.part))
         return slot
 
     def shared(self, index: int) -> ir.Value:
@@ -114,13 +139,15 @@ class Suspension:
             builder.store(builder.xor(place, ir.Constant(I64, place_of(status))), self.place)
         if status == AT_BARRIER:
             self._barriers.add(len(self.points))
-        builder.store(ir.Constant(I64, status) if isinstance(status, int) else status, self.status)
         live = self.live.get(id(wait)) if wait is not None else None
         if live is not None and len(self._waits) < _MOST_WAITS:
             leaves, back = self.ctx.block("waits"), self.ctx.block("back")
-            self._waits.append(_Wait(len(self.points), live, leaves, back))
+            place = builder.load(self.place, typ=I64)
+            keeps_steady = wait is self.steady.wait
+            self._waits.append(_Wait(len(self.points), live, self.part, keeps_steady, place, leaves, back))
             builder.branch(leaves)
         else:
+            builder.store(ir.Constant(I64, status) if isinstance(status, int) else status, self.status)
             builder.store(ir.Constant(I64, len(self.points)), self.resume)
             builder.branch(self.leave)
         builder.position_at_end(after)
@@ -163,7 +190,7 @@ class Suspension:
             ways.add_case(ir.Constant(I64, wait.number), wait.comes_back)
         builder.position_at_end(fresh)
         for word in self.words:
-            builder.store(ir.Constant(I64, 0), word)
+            builder.store(ir.Constant(I64, word.start), word.slot)
         self._clear_shared(builder)
         builder.branch(self.start)
         builder.position_at_end(restore)
@@ -208,18 +235,37 @@ class Suspension:
     def _emit_wait(self, wait: _Wait, places: list[int]) -> None:
         """Emit the ways out and back of a wait: only of quick passes, where the frame shares nothing."""
         builder = ir.IRBuilder(wait.leaves)
-        self._save(builder, self._kept(wait, places))
+        kept = list(self._kept(wait, places))
+        there = frozenset[Variable]() if wait.keeps_steady else self.steady.variables
+        self._save(builder, (it for it in kept if it[0][2] not in there))
         builder.store(ir.Constant(I64, wait.number), self._place(builder, F_RESUME * 8))
-        builder.branch(self.stopped)
+        self._note_place(builder, AT_BARRIER, wait.place)
         builder = ir.IRBuilder(wait.comes_back)
-        self._restore(builder, self._kept(wait, places))
+        self._restore(builder, kept)
+        for word in self.words:
+            if word.part != wait.part:
+                builder.store(ir.Constant(I64, word.start), word.slot)
         self._clear_shared(builder)
         builder.branch(self.points[wait.number - 1])
 
     def _kept(self, wait: _Wait, places: list[int]) -> Iterator[_Placed]:
+        """Yield what is needed behind a wait: words in the same outermost statement, to which nothing leads
+        back from behind it.
+        """
+        words = {id(it.slot): it.part for it in self.words}
         for entry, at in zip(self.saved, places, strict=True):
-            if entry[2] is None or entry[2] in wait.live:
+            if entry[2] in wait.live if entry[2] is not None else words[id(entry[0])] == wait.part:
                 yield entry, at
+
+    def _note_place(self, builder: ir.IRBuilder, status: int, place: ir.Value) -> None:
+        """Note in a quick pass that a work-item has stopped, and whether it is where those before it are."""
+        builder.store(ir.Constant(I64, status), self._place(builder, F_STATUS * 8))
+        others = self.ctx.block("elsewhere")
+        same = builder.icmp_signed("==", builder.load(self.first, typ=I64), place)
+        builder.cbranch(same, self.waited, others)
+        builder.position_at_end(others)
+        builder.store(place, self.place)
+        builder.branch(self.unlike)
 
     def _clear_shared(self, builder: ir.IRBuilder) -> None:
         """In a quick pass, a work-item starts anew behind a barrier; else the frame says what was before."""
@@ -231,11 +277,11 @@ class Suspension:
 
     def _emit_finish(self) -> None:
         builder = ir.IRBuilder(self.finish)
-        if not self.ctx.is_quick:
-            self._store_shared(builder)
-        builder.store(ir.Constant(I64, DONE), self.status)
         if self.ctx.is_quick:
-            builder.store(ir.Constant(I64, place_of(DONE)), self.place)
+            self._note_place(builder, DONE, ir.Constant(I64, place_of(DONE)))
+            return
+        self._store_shared(builder)
+        builder.store(ir.Constant(I64, DONE), self.status)
         builder.branch(self.stopped)
 
     def _store_shared(self, builder: ir.IRBuilder) -> None:

@@ -20,6 +20,8 @@ from clmap_lsp.emulator.layout import (
     OUT_OF_FUEL,
     PASS_DIFFERS,
     PASS_FIRST,
+    PASS_MEMORY,
+    PASS_OPERATIONS,
     RELEASED,
     RING_FULL,
     RUNNABLE,
@@ -54,7 +56,7 @@ class Turns:
         entry.store(entry.load(_word(entry, state, FUEL), typ=I64), suspension.fuel)
         step = ctx.constant_state(FRAME_BYTES)
         behind = entry.gep(first, [entry.mul(count, step)], source_etype=ir.IntType(8))
-        kept = _Pass(ctx, self._function, counters) if ctx.is_quick else None
+        kept = _Pass(ctx, suspension, self._function, counters, starts) if ctx.is_quick else None
         counters.open(entry)
         entry.branch(blocks["head"])
 
@@ -73,9 +75,12 @@ class Turns:
             skipped.store(ir.Constant(I64, ABSENT), kept.differs)
         skipped.branch(blocks["next"])
 
-        self._emit_start(starts, suspension)
+        self._emit_start(suspension)
+        if kept is None or not counters.lengths:
+            _add_one(self.item, starts)
         self.item.branch(dispatch)
         self._emit_stop(ctx, suspension, kept)
+        self._emit_waited(suspension, kept)
 
         after = ir.IRBuilder(blocks["next"])
         self.frame.add_incoming(after.gep(self.frame, [step], source_etype=ir.IntType(8)), after.block)
@@ -83,14 +88,14 @@ class Turns:
 
         end = ir.IRBuilder(blocks["end"])
         end.store(end.load(suspension.fuel, typ=I64), _word(end, state, FUEL))
-        before = end.load(_word(end, state, STEPS), typ=I64)
-        end.store(end.add(before, end.load(starts, typ=I64)), _word(end, state, STEPS))
         counters.close(end)
         if kept is not None:
             kept.close(end)
+        before = end.load(_word(end, state, STEPS), typ=I64)
+        end.store(end.add(before, end.load(starts, typ=I64)), _word(end, state, STEPS))
         end.ret(end.load(suspension.status, typ=I64))
 
-    def _emit_start(self, starts: ir.Value, suspension: Suspension) -> None:
+    def _emit_start(self, suspension: Suspension) -> None:
         """Take the fuel for a start, or go to the end where none is left."""
         builder, state = ir.IRBuilder(self._blocks["fuelled"]), self._function.args[0]
         fuel = builder.load(suspension.fuel, typ=I64)
@@ -103,11 +108,12 @@ class Turns:
         dry.branch(self._blocks["end"])
         item = self.item
         item.store(item.sub(fuel, ir.Constant(I64, _START_FUEL)), suspension.fuel)
-        item.store(item.add(item.load(starts, typ=I64), ir.Constant(I64, 1)), starts)
 
     def _emit_stop(self, ctx: Context, suspension: Suspension, kept: _Pass | None) -> None:
         """Note where a work-item has stopped. In lockstep, that is left to who runs one of them at a time."""
         builder, state = ir.IRBuilder(suspension.stopped), self._function.args[0]
+        if kept is not None:
+            kept.count_start(builder, suspension)
         if ctx.options.lockstep:
             builder.branch(self._blocks["end"])
         else:
@@ -118,12 +124,21 @@ class Turns:
         status = note.load(suspension.status, typ=I64)
         note.store(status, _word(note, self.frame, F_STATUS))
         if kept is not None:
-            kept.note(note, suspension, status)
+            kept.note(note, status)
         note.branch(self._blocks["next"])
         full = ir.IRBuilder(self._blocks["full"])
         running = full.load(_word(full, state, RUNNING), typ=I64)
         full.store(full.add(running, ir.Constant(I64, 1)), _word(full, state, RUNNING))
         full.branch(self._blocks["next"])
+
+    def _emit_waited(self, suspension: Suspension, kept: _Pass | None) -> None:
+        """Emit where a work-item of a quick pass comes to that waits or has ended, as most do."""
+        unlike, waited = ir.IRBuilder(suspension.unlike), ir.IRBuilder(suspension.waited)
+        if kept is not None:
+            kept.note_other_place(unlike)
+            kept.note_length(waited)
+        unlike.branch(suspension.waited)
+        waited.branch(self._blocks["next"])
 
 
 class _Pass:
@@ -131,53 +146,74 @@ class _Pass:
     how much those in a row executed since the barrier before.
     """
 
-    def __init__(self, ctx: Context, function: ir.Function, counters: Counters) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        suspension: Suspension,
+        function: ir.Function,
+        counters: Counters,
+        starts: ir.Value,
+    ) -> None:
         self._ctx, self._state, entry = ctx, function.args[0], ctx.entry
+        self._place, self._starts = suspension.place, starts
         self._lengths = counters.lengths
         self.released = ctx.constant_state(RELEASED)
-        self._first, self.differs = ctx.slot(I64, "first"), ctx.slot(I64, "differs")
-        self._same = [ctx.slot(I64, name) for name in ("operations", "memory", "many")]
+        self._first, self.differs = suspension.first, suspension.differs
+        # Kept in memory: registers are short, and these two change seldom.
+        self._same = [_word(entry, self._state, it) for it in (PASS_OPERATIONS, PASS_MEMORY)]
+        self._many = ctx.slot(I64, "many")
         for slot, word in ((self._first, PASS_FIRST), (self.differs, PASS_DIFFERS)):
             entry.store(entry.load(_word(entry, self._state, word), typ=I64), slot)
-        for slot in self._same:
+        for slot in (*self._same, self._many):
             entry.store(ir.Constant(I64, 0), slot)
 
-    def note(self, builder: ir.IRBuilder, suspension: Suspension, status: ir.Value) -> None:
-        """Note that a work-item has stopped."""
+    def count_start(self, builder: ir.IRBuilder, suspension: Suspension) -> None:
+        """Count the start of a work-item that now stops, if that is not done with what it executed."""
         if self._lengths:
-            at_end = builder.icmp_signed("==", status, ir.Constant(I64, DONE))
-            waits = builder.icmp_signed("==", status, ir.Constant(I64, AT_BARRIER))
-            with builder.if_then(builder.or_(at_end, waits), likely=True):
-                self._note_length(builder)
-        place = builder.load(suspension.place, typ=I64)
-        first = builder.load(self._first, typ=I64)
-        with builder.if_then(builder.icmp_signed("!=", first, place), likely=False):
-            is_first = builder.icmp_signed("==", first, ir.Constant(I64, ABSENT))
-            same = builder.select(is_first, builder.load(self.differs, typ=I64), ir.Constant(I64, ABSENT))
-            builder.store(same, self.differs)
-            builder.store(place, self._first)
+            status = builder.load(suspension.status, typ=I64)
+            with builder.if_then(builder.icmp_signed("!=", status, ir.Constant(I64, AT_BARRIER))):
+                _add_one(builder, self._starts)
 
-    def _note_length(self, builder: ir.IRBuilder) -> None:
+    def note(self, builder: ir.IRBuilder, status: ir.Value) -> None:
+        """Note that a work-item has stopped in one of the other ways."""
+        with builder.if_then(builder.icmp_signed("==", status, ir.Constant(I64, AT_BARRIER)), likely=False):
+            self.note_length(builder)
+        place, first = builder.load(self._place, typ=I64), builder.load(self._first, typ=I64)
+        with builder.if_then(builder.icmp_signed("!=", first, place), likely=False):
+            self.note_other_place(builder)
+
+    def note_other_place(self, builder: ir.IRBuilder) -> None:
+        """Note that a work-item has stopped elsewhere than those before it, if any did."""
+        first = builder.load(self._first, typ=I64)
+        is_first = builder.icmp_signed("==", first, ir.Constant(I64, ABSENT))
+        same = builder.select(is_first, builder.load(self.differs, typ=I64), ir.Constant(I64, ABSENT))
+        builder.store(same, self.differs)
+        builder.store(builder.load(self._place, typ=I64), self._first)
+
+    def note_length(self, builder: ir.IRBuilder) -> None:
         """Count a work-item with those before it, if it executed as much."""
+        if not self._lengths:
+            return
         found = [builder.load(it, typ=I64) for it in self._lengths]
         unlike = [
             builder.icmp_signed("!=", it, builder.load(same, typ=I64))
-            for it, same in zip(found, self._same, strict=False)
+            for it, same in zip(found, self._same, strict=True)
         ]
-        many = self._same[2]
         with builder.if_then(builder.or_(*unlike), likely=False):
             self._count(builder)
-            for it, same in zip(found, self._same, strict=False):
+            for it, same in zip(found, self._same, strict=True):
                 builder.store(it, same)
-        builder.store(builder.add(builder.load(many, typ=I64), ir.Constant(I64, 1)), many)
+        _add_one(builder, self._many)
 
     def _count(self, builder: ir.IRBuilder) -> None:
         """Count the work-items that executed as much as each other."""
-        values = [builder.load(it, typ=I64) for it in self._same]
-        with builder.if_then(builder.icmp_signed("!=", values[2], ir.Constant(I64, 0))):
+        many = builder.load(self._many, typ=I64)
+        with builder.if_then(builder.icmp_signed("!=", many, ir.Constant(I64, 0))):
             self._ctx.builder = builder
-            self._ctx.call("note_alike", I64, [self._state, *values])
-            builder.store(ir.Constant(I64, 0), self._same[2])
+            same = [builder.load(it, typ=I64) for it in self._same]
+            self._ctx.call("note_alike", I64, [self._state, *same, many])
+            builder.store(builder.add(builder.load(self._starts, typ=I64), many), self._starts)
+            builder.store(ir.Constant(I64, 0), self._many)
 
     def close(self, builder: ir.IRBuilder) -> None:
         """Write down what is known at the end of the pass, or where it is interrupted."""
@@ -185,6 +221,10 @@ class _Pass:
             self._count(builder)
         for slot, word in ((self._first, PASS_FIRST), (self.differs, PASS_DIFFERS)):
             builder.store(builder.load(slot, typ=I64), _word(builder, self._state, word))
+
+
+def _add_one(builder: ir.IRBuilder, slot: ir.Value) -> None:
+    builder.store(builder.add(builder.load(slot, typ=I64), ir.Constant(I64, 1)), slot)
 
 
 def _word(builder: ir.IRBuilder, base: ir.Value, index: int) -> ir.Value:

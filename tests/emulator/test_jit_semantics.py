@@ -325,6 +325,24 @@ def test_strides():
     assert result.buffers["a"].strides.common == ((32, 1.0),)
 
 
+def test_strides_start_anew_in_every_group():
+    """An access that each work-item makes once per group has no strides: what another group did is none."""
+    result = run(
+        "o[i] = a[i]; if (i & 1) o[i] += a[i + 64]; o[i] += a[i + 128];",
+        parameters="__global int *o, __global int *a",
+        n=128,
+        group=64,
+        o=zeros(128),
+        a=iota(256),
+        settings={"uninitialised": True},
+    )
+    strides = [it.strides for it in result.sites if it.buffer == "a"]
+    assert [it.count if it else 0 for it in strides] == [0, 0, 0]
+    of_buffer = result.buffers["a"].strides
+    assert of_buffer.count == 64 + 2 * 64
+    assert dict(of_buffer.common) == {256: pytest.approx(2 / 3), 512: pytest.approx(1 / 3)}
+
+
 def test_groups_at_the_edge_are_smaller():
     result = run("o[i] = get_local_size(0) * 10 + get_num_groups(0);", n=10, group=4, o=zeros(10))
     assert out(result) == [43] * 8 + [23] * 2

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from clmap_lsp.emulator import jit
-from clmap_lsp.emulator.liveness import live_after_waits
+from clmap_lsp.emulator.liveness import live_after_waits, steady_variables
 from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
@@ -61,6 +61,10 @@ BODIES = {
     "race": f"t[l] = l; if (n) o[i] = t[l ^ 1]; {_B} o[i] += t[l];",
     "sub-groups": f"int x = a[i]; int m = sub_group_reduce_add(x); {_B} o[i] = m + x;",
     "group votes": f"int x = a[i]; int m = work_group_any(x > 5); {_B} o[i] = m + x;",
+    "branches one after the other": f"int s = 0; if (a[i] > 4) s++; {_B} for (int k = 0; k < 4; k++) {{"
+    f" if (a[i] > k) s++; {_B} if (s & 1) s += k; {_B} }} if (s > 3) s++; {_B} if (s > 4) s++; o[i] = s;",
+    "the first wait is in a branch": f"int x = a[i], y = x; if (n) {{ {_B} y++; }} {_B} {_B} o[i] = x + y;",
+    "declared again": f"for (int k = 0; k < 3; k++) {{ int x; if (k) x = l; {_B} if (k) o[i] = x; }}",
     "copies": "event_t e = async_work_group_copy(t, a, 32, 0); int x = l; wait_group_events(1, &e);"
     " o[i] = t[l] + x;",
 }
@@ -132,6 +136,44 @@ def _kept(body: str) -> list[set[str]]:
 )
 def test_what_is_kept(name: str, expected: list[set[str]]) -> None:
     assert _kept(BODIES[name]) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("straight", {"x", "y"}),
+        ("overwritten behind", set()),
+        ("overwritten in a branch", set()),
+        ("carried by a loop", None),
+        ("the first wait is in a branch", None),
+        ("reduction", set()),
+        ("argument", set()),
+    ],
+)
+def test_what_is_not_kept_again(name: str, expected: set[str] | None) -> None:
+    kernel = _program(BODIES[name]).kernels[0]
+    steady = steady_variables(kernel)
+    assert {it.name for it in steady.variables if it.name in "xyps"} == (expected or set())
+    assert (steady.wait is None) == (expected is None)
+
+
+@pytest.mark.parametrize(
+    ("body", "steps"),
+    [
+        ("{ s += a[i]; }", 5),
+        ("{ if (a[i] > k) continue; s += a[i]; }", 5),
+        ("{ if (l & 1) { continue; } else { s++; } }", 5),
+        ("{ s += a[i]; break; }", 0),
+        ("{ s += a[i]; if (s > 0) break; else break; }", 0),
+        ("{ if (s > 9) break; s += a[i]; }", 5),
+        ("{ switch (l & 1) { case 0: continue; default: s++; } }", 5),
+        (f"{{ s += a[i]; {_B} }}", 5),
+    ],
+)
+@pytest.mark.parametrize("trace", [True, False])
+def test_a_loops_steps_are_counted_once_each(body: str, steps: int, trace: bool) -> None:
+    loop = f"int s = -900; for (int k = 0; k < 5; k = k - 3 + 4) {body} o[i] = s;"
+    assert _run(loop, trace=trace).operations.get("- int", 0) == 96 * steps
 
 
 def test_loops_in_loops_in_loops_keep_all() -> None:
