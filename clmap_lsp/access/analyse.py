@@ -309,7 +309,7 @@ class _Reader:
         if known is not None:
             return self.expressions.kept(known)
         index = address.offset.exact_quotient(Polynomial.constant(kind.size or 1))
-        turns = self.nest if volatile or not _is_read_only(root) else ()
+        turns = self.nest if volatile or not _is_read_only(root, address.space) else ()
         where = address.offset if index is None else index
         return self._read_from(root.name, site, where, kind, turns, private=_is_of_one_item(root))
 
@@ -845,10 +845,10 @@ def _is_of_one_item(root: Variable) -> bool:
     return root.kind is VariableKind.PRIVATE_OBJECT
 
 
-def _is_read_only(root: Variable) -> bool:
+def _is_read_only(root: Variable, space: AddressSpace) -> bool:
     kind = root.type
-    if root.kind is VariableKind.CONSTANT_OBJECT:
-        return True
+    if root.kind is VariableKind.CONSTANT_OBJECT:  # OpenCL 2.0 has them in global memory as well.
+        return space is AddressSpace.CONSTANT
     return isinstance(kind, PointerType) and (kind.is_const or kind.space is AddressSpace.CONSTANT)
 
 

@@ -61,6 +61,7 @@ from clmap_lsp.source.ir import (
     VectorLiteral,
     WorkItem,
     WorkItemQuery,
+    nodes,
     operands,
 )
 from clmap_lsp.source.types import (
@@ -383,7 +384,7 @@ class Expressions:
             emit = ctx.builder.and_ if expression.op is LogicalOp.AND else ctx.builder.or_
             return emit(first, second)
         left = self.condition(expression.left)
-        if not may_fault(expression.right):
+        if not self._may_report(expression.right):
             right = self.condition(expression.right)
             return (
                 ctx.builder.and_(left, right)
@@ -405,7 +406,7 @@ class Expressions:
         if isinstance(expression.type, PointerType):
             return self._select_pointer(expression)
         condition = self.condition(expression.condition)
-        if may_fault(expression.if_true) or may_fault(expression.if_false):
+        if self._may_report(expression.if_true) or self._may_report(expression.if_false):
             return ctx.either(
                 condition,
                 lambda: self.value(expression.if_true),
@@ -415,9 +416,26 @@ class Expressions:
         then, other = self.value(expression.if_true), self.value(expression.if_false)
         return ctx.builder.select(condition, then, other)
 
+    def _may_report(self, expression: Expression) -> bool:
+        """Tell whether evaluating it where the program would not could report a fault."""
+        return may_fault(expression) or any(
+            isinstance(it, Read)
+            and (slot := self.ctx.slots.get(it.variable)) is not None
+            and slot.initialised is not None
+            for it in nodes(expression)
+        )
+
     def _select_pointer(self, expression: Select) -> Pointer:
         ctx = self.ctx
         condition = self.condition(expression.condition)
+        if self._may_report(expression.if_true) or self._may_report(expression.if_false):
+            whole = ctx.either(
+                condition,
+                lambda: encode(ctx, self.pointer(expression.if_true)),
+                lambda: encode(ctx, self.pointer(expression.if_false)),
+                I64,
+            )
+            return decode(ctx, whole)
         then, other = self.pointer(expression.if_true), self.pointer(expression.if_false)
         offset = ctx.builder.select(condition, then.offset, other.offset)
         alignment = min(then.alignment, other.alignment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from clmap_lsp.counted import counted
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.compare_exchange import unchecked
@@ -15,7 +16,7 @@ from clmap_lsp.emulator.site_table import SPACES
 from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, CopyObject, Kernel, Load, walk
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.span import Span
-from clmap_lsp.source.types import VectorType
+from clmap_lsp.source.types import ArrayType, PointerType, VectorType
 
 _KINDS = {
     at.FAULT_OOB_READ: FaultKind.OUT_OF_BOUNDS_READ,
@@ -284,6 +285,21 @@ def _bytes(count: int) -> str:
     return "1 byte" if count == 1 else f"{count} bytes"
 
 
+def _outside(buffer: Buffer | None, offset: int, size: int) -> str:
+    """Return what an access outside of its buffer meets: `q[64]` of how many elements, and in bytes."""
+    if buffer is None:
+        return f"{_bytes(size)} at byte offset {offset} of a null or invalid pointer"
+    declared = buffer.plan.variable.type
+    element = declared.pointee if isinstance(declared, PointerType) else declared
+    if isinstance(element, ArrayType) and not isinstance(declared, PointerType):
+        element = element.element
+    elif not isinstance(declared, PointerType):
+        return f"{_bytes(size)} at byte offset {offset} of `{buffer.name}` of {buffer.size} bytes"
+    name = element_name(buffer.name, declared, offset)
+    many = counted(buffer.size // max(element.size, 1), "element")
+    return f"`{name}` of {many} ({_bytes(size)} at byte offset {offset} of {buffer.size})"
+
+
 def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[str, int | None]:
     """Return words for a person and the byte offset."""
     where = f"`{buffer.name}` of {buffer.size} bytes" if buffer else "a null or invalid pointer"
@@ -295,9 +311,9 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
         case at.FAULT_OOB_WRITE if is_image and buffer is not None:
             return f"writes a texel outside of the image `{buffer.name}`; the write is dropped", first
         case at.FAULT_OOB_READ:
-            return f"reads {_bytes(low)} at byte offset {first} of {where}; the value is taken for 0", first
+            return f"reads {_outside(buffer, first, low)}; the value is taken for 0", first
         case at.FAULT_OOB_WRITE:
-            return f"writes {_bytes(low)} at byte offset {first} of {where}; the write is dropped", first
+            return f"writes {_outside(buffer, first, low)}; the write is dropped", first
         case at.FAULT_MISALIGNED:
             return f"byte offset {first} of {where} is not a multiple of {low}", first
         case at.FAULT_RACE_RW | at.FAULT_RACE_WW:

@@ -3,7 +3,7 @@
 ## What it does
 
 Runs the kernel in the emulator on its launch, and reports every place where a work-item reads or writes
-outside a buffer, a local or private array, or a constant.
+outside a buffer, a local or private array, or a constant, or past an array that is part of a larger object.
 
 ## Why is this bad?
 
@@ -53,6 +53,5 @@ def check(kernel: Kernel, result: EmulationResult) -> Iterator[Finding]:
     from clmap_lsp.emulator.result import FaultKind
     from clmap_lsp.rules.faults import findings
 
-    yield from findings(
-        kernel, result, RULE, frozenset({FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE})
-    )
+    kinds = {FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE, FaultKind.INDEX_PAST_ARRAY}
+    yield from findings(kernel, result, RULE, frozenset(kinds))

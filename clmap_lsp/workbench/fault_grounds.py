@@ -35,7 +35,9 @@ _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKi
 """Faults that show wherever their statement runs."""
 _NOT_FOLLOWED = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED})
 _OUTSIDE = frozenset({FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE})
-_OF_PLACES = frozenset({*_OUTSIDE, FaultKind.DATA_RACE, FaultKind.UNINITIALISED_READ})
+_OF_PLACES = frozenset(
+    {*_OUTSIDE, FaultKind.INDEX_PAST_ARRAY, FaultKind.DATA_RACE, FaultKind.UNINITIALISED_READ}
+)
 """Faults that an access has for where it is."""
 _SHAPES, _VALUES = 3, 3
 """Launches that are tried with other group shapes, and with other values."""

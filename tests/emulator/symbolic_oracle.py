@@ -65,7 +65,7 @@ def counts(noted: Noted, site: int, device: DeviceModel) -> tuple[int, int, int]
         for lane, address in lanes.items():
             addresses[row, lane % width], active[row, lane % width] = address, True
     op: rules.Op = "load" if isinstance(statement, ir.Load) else "store"
-    if root_space(noted.roots[site]) is AddressSpace.LOCAL:
+    if root_space(noted.roots[site], statement.pointer.type) is AddressSpace.LOCAL:
         units = rules.local_wavefronts(
             addresses, active, statement.size, op, device, alignment=statement.alignment
         )

@@ -74,3 +74,27 @@ def test_figures_without_a_run_are_those_of_one(items: int) -> None:
     assert runs[0].metrics.accesses == runs[1].metrics.accesses == items * 5
     assert runs[0].engine is Engine.SYMBOLIC
     assert runs[1].buffers["o"].data.view(np.int32).tolist() == list(range(1, items + 1))
+
+
+@pytest.mark.parametrize(
+    ("body", "loads", "stores"),
+    [
+        ("shared += 1; o[i] = 1;", (64, 0), 128),
+        ("o[i] = shared + *fixed;", (64, 64), 64),
+        ("__global int *q = &shared; o[i] = q[0] + atomic_inc(q);", (128, 0), 128),
+    ],
+)
+def test_variables_of_the_program_are_in_their_own_space(
+    body: str, loads: tuple[int, int], stores: int
+) -> None:
+    """Those in global memory were counted as constants, and their stores nowhere."""
+    head = "__global int shared = 3; __constant int fixed[2] = {1, 2};"
+    source = f"{head}__kernel void k(__global int *o) {{ int i = get_global_id(0); {body} }}"
+    program = read_program(source, "k.cl")
+    launch = Launch("k", (64,), (16,), {"o": parse_argument("zeros(64)")})
+    for engine in (Engine.SYMBOLIC, Engine.JIT):
+        result = emulate(program, program.kernels[0], launch, EmulationSettings(engine=engine))
+        assert result.engine is engine
+        assert (result.metrics.loads, result.metrics.stores) == (sum(loads), stores)
+        spaces = {it.space: it.executions for it in result.sites if it.op == "load"}
+        assert spaces.get("constant", 0) == loads[1]

@@ -43,6 +43,12 @@ FAULTY = {
     "atomic and plain read": ("atomic_add(&o[0], 1); p[i] = o[0];", {RACE}),
     "atomic and plain write": ("atomic_add(&o[i & 7], 1); o[i & 7] = 0;", {RACE}),
     "same value, but read": ("o[0] = 1; p[i] = o[0];", {RACE}),
+    "chosen where it is not set": ("int x; if (l > 5) x = l; o[i] = l > 4 ? x : 0;", {UNSET}),
+    "asked where it is not set": ("int x; if (l > 5) x = l; if (l > 4 && x < 20) o[i] = 1;", {UNSET}),
+    "a pointer chosen where it is not set": (
+        "__global int *q; if (l > 1) q = a; __global int *r = l ? q : p; o[i] = r == a;",
+        {UNSET},
+    ),
     "bits into words": ("o[i >> 5] |= 1 << l;", {RACE}),
     "the neighbour before": ("if (i > 0) o[i] = o[i - 1] + 1;", {RACE}),
     "swapped twice": ("int x = o[i], y = o[n - 1 - i]; o[i] = y + i; o[n - 1 - i] = x + i;", {RACE}),
@@ -148,6 +154,13 @@ CLEAN = {
     "not aligned, but vload": "if (i < n - 4) { int4 v = vload4(0, a + i); o[i] = v.x + v.w; }",
     "wide shifts": "o[i] = 1 << (l + 40);",
     "an index that wraps back": "o[(uint)i + 4294967295u + 1u] = 1;",
+    "chosen only where it is set": "int x; if (l > 5) x = l; o[i] = l > 5 ? x : 0;",
+    "asked only where it is set": "int x; if (l > 5) x = l; if (l > 5 && x < 20) o[i] = 1;",
+    "asked unless it is not set": "int x; if (l > 5) x = l; o[i] = l <= 5 || x == 9;",
+    "a pointer chosen only where it is set": "__global int *q; if (l & 1) q = a;"
+    " __global int *r = l & 1 ? q : p; o[i] = *r;",
+    "set in the first turn of a loop that asks": "int x; bool first = true; while (first || x > 0) {"
+    " if (first) x = l; first = false; x -= 3; } o[i] = x;",
     "not a number": "o[i] = (int)(0.0f / (i - i)) * 0;",
     "nothing divided by nothing": "o[i] = l ? n / l : 0;",
     "waited for": (

@@ -88,7 +88,7 @@ def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
     fault = session.wait_for_code("CM301")
     assert fault["range"]["start"] == {"line": 4, "character": 21}
     assert fault["severity"] == 1
-    assert fault["message"] == "reads 4 bytes at byte offset 256 of in of 256 bytes"
+    assert fault["message"] == "reads in[64] of 64 elements (4 bytes at byte offset 256 of 256)"
     declaration, use = fault["relatedInformation"]
     assert declaration["location"]["range"]["start"]["line"] == 1
     assert declaration["message"] == "in is declared here"

@@ -480,7 +480,7 @@ class Evaluator:
 
             if value.root is SEVERAL or value.root.kind is VariableKind.CONSTANT_OBJECT:
                 return Unknown("the address space that a pointer leads into")
-            return value if root_space(value.root) is expression.type.space else Sym(0)
+            return value if root_space(value.root, expression.type) is expression.type.space else Sym(0)
         return value  # A null pointer is the number 0: it can be compared, and leads nowhere.
 
     # ------------------------------------------------------------------------------- vectors, addresses

@@ -310,7 +310,7 @@ class Machine:
         ):
             where = self.evaluator.value(pointer)
             root = where.root if isinstance(where, Pointer) else None
-            space = root_space(root) if root is not None else _space_of(pointer.type)
+            space = root_space(root, pointer.type) if root is not None else _space_of(pointer.type)
             size, moved = statement.element.size, self.needs.moved[site]
             self.doubts.append(Doubt(site, op, root, space, size, moved, statement.span, reason))
         return live
@@ -371,7 +371,7 @@ class Machine:
                 )
                 self._count_ordinal(op, live)
             return where
-        space = root_space(where.root)
+        space = root_space(where.root, pointer.type)
         if space is AddressSpace.PRIVATE:
             return where
         why = live.why or (self.supposed and self.supposed.why)
@@ -567,13 +567,14 @@ _RESULTS: dict[type, str] = {
 }
 
 
-def root_space(root: Variable) -> AddressSpace:
-    """Return the address space of a buffer, array or object."""
+def root_space(root: Variable, pointer: Type) -> AddressSpace:
+    """Return the address space of a buffer, array or object to which a pointer of this type leads."""
     match root.kind:
         case VariableKind.LOCAL_OBJECT:
             return AddressSpace.LOCAL
-        case VariableKind.CONSTANT_OBJECT:
-            return AddressSpace.CONSTANT
+        case VariableKind.CONSTANT_OBJECT:  # OpenCL 2.0 has them in global memory as well.
+            is_constant = _space_of(pointer) is AddressSpace.CONSTANT
+            return AddressSpace.CONSTANT if is_constant else AddressSpace.GLOBAL
         case VariableKind.PARAMETER:
             return _space_of(root.type)
         case _:
