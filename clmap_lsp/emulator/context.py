@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 
@@ -11,6 +11,7 @@ from llvmlite import ir
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.layout import FAULT_KINDS
 from clmap_lsp.emulator.plan import Plan
+from clmap_lsp.emulator.result import CallPlace
 from clmap_lsp.emulator.types import DOUBLE, I8, I32, I64, POINTER
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.span import Span
@@ -63,6 +64,15 @@ LANE_MASK = ir.IntType(16)
 """One bit for each lane of a variable; a scalar has one."""
 
 
+def calls_to(span: Span, calls: Sequence[CallPlace]) -> tuple[CallPlace, ...]:
+    """Return those of the calls around a place that lead to it: not one in whose arguments it stands."""
+    return tuple(
+        it
+        for it in calls
+        if not (it.span.path == span.path and it.span.start <= span.start and span.end <= it.span.end)
+    )
+
+
 def lane_mask(lanes: Iterable[int]) -> int:
     """Return the bits of some lanes, as the signed number that LLVM wants."""
     mask = sum(1 << lane for lane in set(lanes))
@@ -103,6 +113,10 @@ class Context:
     slots: dict[Variable, Slot] = field(default_factory=dict)
     places: list[Span] = field(default_factory=list)
     """Place numbers of faults: the first are the sites' own numbers."""
+    calls: list[CallPlace] = field(default_factory=list)
+    """Those whose statements are being emitted, from the kernel inwards."""
+    calls_to: list[tuple[CallPlace, ...]] = field(default_factory=list)
+    """The calls that lead to each of the places."""
     unknowns: list[tuple[str, Span]] = field(default_factory=list)
     """Values that were taken for zero because nobody can know them."""
     _hoisted: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
@@ -231,6 +245,7 @@ class Context:
     def place(self, span: Span) -> int:
         """Return a number for a place that is not a site."""
         self.places.append(span)
+        self.calls_to.append(calls_to(span, self.calls))
         return len(self.places) - 1
 
     def fault(self, kind: int, place: int, first: ir.Value | int = 0, second: ir.Value | int = 0) -> None:

@@ -156,6 +156,8 @@ def _logged(job: JitRun) -> Iterator[Fault]:
             other_span=job.code.places[other_site] if other_site >= 0 else None,
             other_work_item=_item(job, other_item & ~at.COPY_ITEM) if other_site >= 0 else None,
             element=element,
+            calls=job.code.calls_to[place],
+            other_calls=job.code.calls_to[other_site] if other_site >= 0 else (),
         )
         if kind in _RACES:
             fault = replace(fault, other_work_group=_group_of(job, other_item & ~at.COPY_ITEM))
@@ -385,6 +387,8 @@ def _divergences(job: JitRun) -> Iterator[Fault]:
             detail,
             len(places),
             other_span=job.code.places[other] if other >= 0 else None,
+            calls=job.code.calls_to[site],
+            other_calls=job.code.calls_to[other] if other >= 0 else (),
         )
 
 

@@ -12,18 +12,19 @@ from collections.abc import Mapping
 from llvmlite import ir
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.emulator.context import LANE_MASK, CodeOptions, Context, Pointer, Slot
+from clmap_lsp.emulator.context import LANE_MASK, CodeOptions, Context, Pointer, Slot, calls_to
 from clmap_lsp.emulator.control import ControlPlan, Counters
 from clmap_lsp.emulator.definite import maybe_unset
 from clmap_lsp.emulator.layout import SCALARS
 from clmap_lsp.emulator.liveness import live_after_waits, steady_variables
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.plan import Plan, make_plan
+from clmap_lsp.emulator.result import CallPlace
 from clmap_lsp.emulator.statements import Statements
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.turns import Turns
 from clmap_lsp.emulator.types import I1, I64, POINTER, llvm_type, zero
-from clmap_lsp.source.ir import Kernel, Variable, VariableKind, walk
+from clmap_lsp.source.ir import Block, Kernel, Scope, Variable, VariableKind, blocks
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import OpaqueType, PointerType
 
@@ -40,6 +41,8 @@ class KernelCode:
     saved_bytes: int
     """Of a frame, up to the private objects."""
     places: tuple[Span, ...]
+    calls_to: tuple[tuple[CallPlace, ...], ...]
+    """The calls that lead to each of them, from the kernel inwards."""
     unknowns: tuple[tuple[str, Span], ...]
     scalars: Mapping[Variable, int]
     """For each scalar argument its number in the table of scalars."""
@@ -58,7 +61,9 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
         plan, options, module, function, ir.IRBuilder(dispatch), turns.entry, function.args[0], turns.frame
     )
     ctx.item = turns.item
-    ctx.places.extend(_site_spans(kernel))
+    for span, calls in _sites(kernel):
+        ctx.places.append(span)
+        ctx.calls_to.append(calls)
     suspension = Suspension(ctx, live_after_waits(kernel) if ctx.is_quick else {}, steady_variables(kernel))
     root_key = suspension.new_word("key") if options.trace else ctx.slot(I64, "no.key")
     scalars = make_slots(ctx, kernel, suspension)
@@ -80,18 +85,34 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
         if not block.is_terminated:
             ir.IRBuilder(block).branch(suspension.finish)
     return KernelCode(
-        str(module), plan, saved, tuple(ctx.places), tuple(ctx.unknowns), scalars, counters.plan, options
+        str(module),
+        plan,
+        saved,
+        tuple(ctx.places),
+        tuple(ctx.calls_to),
+        tuple(ctx.unknowns),
+        scalars,
+        counters.plan,
+        options,
     )
 
 
-def _site_spans(kernel: Kernel) -> list[Span]:
-    spans = [kernel.name_span] * kernel.n_sites
-    for statement in walk(kernel.body):
-        for name in ("site", "load_site", "store_site"):
-            site = getattr(statement, name, None)
-            if site is not None:
-                spans[site] = statement.span
-    return spans
+def _sites(kernel: Kernel) -> list[tuple[Span, tuple[CallPlace, ...]]]:
+    """Return for each site its place, and the calls that lead there."""
+    found: list[tuple[Span, tuple[CallPlace, ...]]] = [(kernel.name_span, ())] * kernel.n_sites
+    waiting: list[tuple[Block, tuple[CallPlace, ...]]] = [(kernel.body, ())]
+    while waiting:
+        block, calls = waiting.pop()
+        for statement in block:
+            for name in ("site", "load_site", "store_site"):
+                site = getattr(statement, name, None)
+                if site is not None:
+                    found[site] = statement.span, calls_to(statement.span, calls)
+            inside = calls
+            if isinstance(statement, Scope) and statement.function:
+                inside = (*calls, CallPlace(statement.function, statement.span))
+            waiting += [(it, inside) for it in blocks(statement)]
+    return found
 
 
 def make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Variable, int]:

@@ -132,6 +132,14 @@ PARTLY_SET = ": not written yet"
 
 
 @dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A call of a function of the program."""
+
+    function: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One fault at one place, with the first work-item that met it."""
 
@@ -161,6 +169,9 @@ class Fault:
     """What was guessed and it stands and falls with; `detail` then begins with "if" and these words."""
     met: str = ""
     """What happened, without the condition, where it has one."""
+    calls: tuple[CallPlace, ...] = ()
+    """The calls that lead to `span`, from the kernel inwards."""
+    other_calls: tuple[CallPlace, ...] = ()
 
     @property
     def happened(self) -> str:

@@ -38,6 +38,7 @@ from clmap_lsp.emulator.layout import (
 )
 from clmap_lsp.emulator.memory import Memory, order_bits
 from clmap_lsp.emulator.plan import pointer_target
+from clmap_lsp.emulator.result import CallPlace
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
 from clmap_lsp.emulator.used_lanes import used_lanes
@@ -432,7 +433,11 @@ class Statements:
     def _scope(self, statement: Scope) -> None:
         end = self.ctx.block("scope.end")
         self.scopes[statement.label] = end
+        before = len(self.ctx.calls)
+        if statement.function:
+            self.ctx.calls.append(CallPlace(statement.function, statement.span))
         self.emit(statement.body)
+        del self.ctx.calls[before:]
         if not self.ctx.builder.block.is_terminated:
             self.ctx.builder.branch(end)
         self.ctx.builder.position_at_end(end)

@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.emulator.result import EmulationResult, Fault, SiteResult, Stop
+from clmap_lsp.emulator.result import CallPlace, EmulationResult, Fault, SiteResult, Stop
 from clmap_lsp.emulator.roomier import enlarged
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.report.analysis_json import launch_json
@@ -117,6 +117,7 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
             "work_item": None if it.other_work_item is None else list(it.other_work_item),
             "work_group": None if it.other_work_group is None else list(it.other_work_group),
             "role": None if it.other_role is None else it.other_role.value,
+            "calls": _calls(program, it.other_calls),
         }
     return {
         "kind": it.kind.value,
@@ -133,7 +134,12 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
         "detail": it.detail,
         "other": other,
         "grounds": it.grounds.value,
+        "calls": _calls(program, it.calls),
     }
+
+
+def _calls(program: Program, calls: tuple[CallPlace, ...]) -> list[dict[str, Any]]:
+    return [{"function": it.function, "filename": it.span.path, **_range(program, it.span)} for it in calls]
 
 
 def _stop(it: Stop) -> dict[str, Any]:

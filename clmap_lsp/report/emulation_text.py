@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.counted import counted
-from clmap_lsp.emulator.result import EmulationResult
+from clmap_lsp.emulator.result import CallPlace, EmulationResult, Fault
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.strides import StrideSummary
 from clmap_lsp.source.program import Program
@@ -67,8 +67,21 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
         has_ids = fault.work_item is None or fault.role is not None
         where = "" if has_ids else f" by work-item {fault.work_item}"
         times = f" ({fault.occurrences:,} times)" if fault.occurrences > 1 else ""
-        yield f"{fault.span.path}:{at.row}:{at.column}: {fault.kind.value}{where}{times}: {fault.detail}"
+        what = f"{fault.kind.value}{where}{times}: {fault.detail}{_called(program, fault)}"
+        yield f"{fault.span.path}:{at.row}:{at.column}: {what}"
     yield from (f"  note: {it}" for it in result.notes)
+
+
+def _called(program: Program, fault: Fault) -> str:
+    """Say which calls lead to a fault in a function, and to its other side."""
+    here, there = (_calls(program, it) for it in (fault.calls, fault.other_calls))
+    parts = [f"; {here}"] if here else []
+    parts += [f"; for the other, {there}"] if there and there != here else []
+    return "".join(parts)
+
+
+def _calls(program: Program, calls: tuple[CallPlace, ...]) -> str:
+    return ", ".join(f"`{it.function}` is called in line {program.position(it.span).row}" for it in calls)
 
 
 def _stride(found: StrideSummary | None) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.span import Span
 
 _OUTSIDE = "out-of-bounds"
+_MOST_CALLS = 6
 
 
 def findings(
@@ -35,6 +36,9 @@ def findings(
             groups.setdefault(key, []).append(fault)
     for first, *others in groups.values():
         found = finding_of(kernel, result, rule, first)
+        by_others = (it for other in others if other.span == first.span for it in _called(other))
+        more = [it for it in dict.fromkeys(by_others) if it not in found.related]
+        found = replace(found, related=(*found.related, *more[:_MOST_CALLS]))
         yield _also_in(found, [it for it in others if it.span != first.span])
 
 
@@ -104,6 +108,7 @@ def finding_of(
     related = _declared(kernel, fault)
     if fault.other_span is not None:
         related += (Related(fault.other_span, _other(fault)),)
+    related += _called(fault)
     uses = (it for it in result.faults if cause_of(it, result) is fault)
     related += tuple(
         Related(it.span, f"the value that was read is used here{_of(it.work_item)}") for it in uses
@@ -128,6 +133,12 @@ def finding_of(
     if not fault.grounds.is_guess:
         return found
     return replace(found, holds="if", condition=fault.condition)
+
+
+def _called(fault: Fault) -> tuple[Related, ...]:
+    """Return the calls that lead to a fault in a function, and to its other side."""
+    calls = dict.fromkeys((*fault.calls, *fault.other_calls))
+    return tuple(Related(it.span, f"`{it.function}` is called here") for it in islice(calls, _MOST_CALLS))
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:
