@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 
 from llvmlite import ir
@@ -78,6 +79,10 @@ class ControlPlan:
     """False if there are more branches than are recorded."""
 
 
+Operations = tuple[Counter[str], Counter[int]]
+"""How many of each kind there are, and with how many lanes."""
+
+
 class Counters:
     """Emits the counting code."""
 
@@ -91,6 +96,8 @@ class Counters:
         """What the work-item executed since the last barrier: operations, and those that load or store."""
         self._counts: list[ir.Value] = []
         """The slots of the first stretches' counters."""
+        self._apart: Operations | None = None
+        """What is counted for other stretches at the moment."""
         self._weights: list[tuple[ir.Constant, ir.Constant]] = []
         """Of each stretch, what it adds to them: known once all of it was emitted."""
 
@@ -126,15 +133,40 @@ class Counters:
             for name, lanes in _in_expression(expression):
                 self._add(name, lanes)
 
-    def _add(self, name: str, lanes: int = 1) -> None:
+    @contextmanager
+    def apart(self, is_apart: bool) -> Iterator[Operations]:
+        """Give what is counted inside to whoever adds it to other stretches, if it is to be kept apart."""
+        operations: Operations = Counter(), Counter()
+        self._apart = operations if is_apart else None
+        yield operations
+        self._apart = None
+
+    def add(self, operations: Operations, *stretches: int) -> None:
+        """Count operations whenever one of some stretches runs: a loop's test that runs with what comes
+        before the loop, and with the end of each turn, needs no counter.
+        """
+        for number in stretches:
+            self.plan.stretches[number] += operations[0]
+            self.plan.widths[number] += operations[1]
+
+    def stretch(self) -> int:
+        """Return the number of the present stretch."""
         if self._current is None:
             self._current = len(self.plan.stretches)
             self.plan.stretches.append(Counter())
             self.plan.widths.append(Counter())
             self._count_stretch(self._current)
             self._lengthen()
-        self.plan.stretches[self._current][name] += 1
-        self.plan.widths[self._current][lanes] += 1
+        return self._current
+
+    def _add(self, name: str, lanes: int = 1) -> None:
+        if self._apart is not None:
+            operations, widths = self._apart
+        else:
+            number = self.stretch()
+            operations, widths = self.plan.stretches[number], self.plan.widths[number]
+        operations[name] += 1
+        widths[lanes] += 1
 
     def _lengthen(self) -> None:
         builder = self.ctx.builder

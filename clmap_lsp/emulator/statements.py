@@ -310,7 +310,9 @@ class Statements:
         return True
 
     def _loop(self, statement: Loop) -> None:
-        ctx, before = self.ctx, self.counters.split()
+        ctx, is_plain = self.ctx, self.ctx.options.control and _is_plain(statement)
+        ways_in = [self.counters.stretch()] if is_plain and statement.tests_first else []
+        before = self.counters.split()
         outer_key = self.memory.key
         if ctx.options.trace:
             key = self.suspension.new_word("turn")
@@ -333,15 +335,8 @@ class Statements:
 
         ctx.builder.position_at_end(test)
         self.counters.enter()
-        self.emit(statement.test)
-        if statement.condition is not None and not ctx.builder.block.is_terminated:
-            self.counters.condition(statement.condition)
-            self.origins.check(statement.condition)
-            condition = self.expressions.condition(statement.condition)
-            self.counters.branch(condition, statement.span)
-            ctx.builder.cbranch(condition, body, end)
-        elif not ctx.builder.block.is_terminated:
-            ctx.builder.branch(body)
+        with self.counters.apart(is_plain) as tested:
+            self._test(statement, body, end)
         self.loop_ends.append(end)
         self.loop_steps.append(step)
         goes_on = self._branch_into(body, statement.body, step)
@@ -349,7 +344,11 @@ class Statements:
         if not goes_on or any(isinstance(it, Continue) for it in walk(statement.body)):
             self.counters.enter()  # Else nothing but the body's end leads to the step: it is one stretch.
         ctx.builder.position_at_end(step)
-        self._go_on(statement.step, latch)
+        self.emit(statement.step)
+        if is_plain:
+            self.counters.add(tested, *ways_in, self.counters.stretch())
+        if not ctx.builder.block.is_terminated:
+            ctx.builder.branch(latch)
         ctx.builder.position_at_end(latch)
         if ctx.options.lockstep:  # Who comes here first waits for those who are still in the turn.
             self.suspension.stop(AT_STEP)
@@ -359,6 +358,19 @@ class Statements:
         self.memory.key = outer_key
         ctx.builder.position_at_end(end)
         self.counters.rejoin(statement, before)
+
+    def _test(self, loop: Loop, body: ir.Block, end: ir.Block) -> None:
+        """Emit what decides on a turn."""
+        ctx = self.ctx
+        self.emit(loop.test)
+        if loop.condition is not None and not ctx.builder.block.is_terminated:
+            self.counters.condition(loop.condition)
+            self.origins.check(loop.condition)
+            condition = self.expressions.condition(loop.condition)
+            self.counters.branch(condition, loop.span)
+            ctx.builder.cbranch(condition, body, end)
+        elif not ctx.builder.block.is_terminated:
+            ctx.builder.branch(body)
 
     def _count_turn(self) -> None:
         """Start one turn: a new key, one unit of fuel, and a stop where fuel or ring are used up."""
@@ -465,6 +477,16 @@ class Statements:
         for block in self.labels.values():
             if not block.is_terminated and not block.instructions:
                 ir.IRBuilder(block).branch(self.suspension.finish)
+
+
+def _is_plain(loop: Loop) -> bool:
+    """Tell whether every turn of a loop ends with its test, and nothing else leads there but the way in."""
+    inside = walk(loop.body + loop.step)
+    return (
+        loop.condition is not None
+        and all(isinstance(it, Assign | Declare | Load) for it in loop.test)
+        and not any(isinstance(it, Break | Continue | Return | Leave | Goto | Label) for it in inside)
+    )
 
 
 def _own_lanes(variable: Variable, value: Expression) -> tuple[int, ...] | None:
