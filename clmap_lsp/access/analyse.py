@@ -56,6 +56,7 @@ from clmap_lsp.launch.image import ROW, TEXEL_BYTES, asks_sampler, given_flags, 
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
+from clmap_lsp.source.makings import Wanted
 from clmap_lsp.source.origins import kept_pointer, origins_of, reaches_memory
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import slice_of
@@ -134,7 +135,7 @@ class _Reader:
         self.launch = launch
         self.order = {variable: number for number, variable in enumerate(kernel.variables)}
         self.slice = slice_of(kernel)
-        self.flow = Flow(self.slice.points_to)
+        self.flow = Flow(kernel)
         """What is outside it is data that no address sees: its values are not worked out."""
         self.accesses: list[Access] = []
         self.left_out: list[Access] = []
@@ -146,6 +147,8 @@ class _Reader:
         self.nest: tuple[LoopSymbol, ...] = ()
         self.quiet = 0
         """Greater than 0 while a loop is read only for what it does to variables."""
+        self.wanted: Wanted | None = None
+        """On trial in a large loop: what the values that are asked for follow from."""
         self.trial_statements = 0
         """Statements read so."""
         self.statements = 0
@@ -224,8 +227,13 @@ class _Reader:
         state.environment.pop(it.variable, None)
         return state
 
+    def _is_in_vain(self, statement: ir.Assign | ir.Load | ir.Store) -> bool:
+        """Tell whether nothing that is asked on trial follows from what a statement writes."""
+        return self.wanted is not None and not self.wanted.needs(statement)
+
     def _assign(self, it: ir.Assign, state: _State) -> _State:
-        if it.variable not in self.slice.variables and not _is_id(it.value):
+        is_data = it.variable not in self.slice.variables or self._is_in_vain(it)
+        if is_data and not _is_id(it.value):
             return state
         value = self.expressions.kept(self.expressions.value(it.value))
         state.environment[it.variable] = value
@@ -241,6 +249,8 @@ class _Reader:
                 self.names.setdefault(atom, name)
 
     def _load(self, it: ir.Load, state: _State) -> _State:
+        if self._is_in_vain(it):
+            return state
         address = self.expressions.address(it.pointer)
         touch = _Touch(it, it.site, Direction.LOAD, it.variable.type, it.size, it.alignment)
         self._emit(touch, address, state)
@@ -314,6 +324,8 @@ class _Reader:
         return self._read_from(root.name, site, where, kind, turns, private=_is_of_one_item(root))
 
     def _store(self, it: ir.Store, state: _State) -> _State:
+        if self._is_in_vain(it):
+            return state
         address = self.expressions.address(it.pointer)
         touch = _Touch(it, it.site, Direction.STORE, it.value.type, it.size, it.alignment)
         self._emit(touch, address, state)

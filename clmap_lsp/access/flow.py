@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.exposed import exposed_by_turn
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable, VariableKind
-from clmap_lsp.source.slicing import PointsTo, roots_of
+from clmap_lsp.source.makings import Makings, Wanted, makings_of
+from clmap_lsp.source.slicing import PointsTo, roots_of, slice_of
 from clmap_lsp.source.types import AddressSpace, PointerType
 
 _NOTHING: Final[frozenset[Variable]] = frozenset()
@@ -17,12 +19,14 @@ _NOTHING: Final[frozenset[Variable]] = frozenset()
 class Flow:
     """Answers per statement, each worked out once."""
 
-    def __init__(self, points_to: PointsTo) -> None:
-        self._points_to = points_to
+    def __init__(self, kernel: ir.Kernel) -> None:
+        self._kernel = kernel
+        self._points_to: PointsTo = slice_of(kernel).points_to
         self._stores: dict[int, PrivateStores] = {}
         self._assigned: dict[int, frozenset[Variable]] = {}
         self._reads: dict[int, frozenset[Variable]] = {}
         self._carried: dict[int, frozenset[Variable]] = {}
+        self._makings: dict[int, Makings] = {}
         self._kept: list[object] = []
         """Keeps what the ids above name alive."""
 
@@ -46,13 +50,13 @@ class Flow:
         """Return the registers and parameters that an expression reads."""
         if isinstance(expression, ir.Read):
             return frozenset((expression.variable,))
-        below = ir.operands(expression)
-        if not below:
+        if ir.is_leaf(expression):
             return _NOTHING
-        key = id(expression)
-        known = self._reads.get(key)
+        known = self._reads.get(id(expression))
         if known is None:
-            known = self._reads[key] = _NOTHING.union(*(self.reads(it) for it in below))
+            found: set[Variable] = set()
+            ir.variables_read(expression, found)
+            known = self._reads[id(expression)] = frozenset(found)
             self._kept.append(expression)
         return known
 
@@ -74,6 +78,14 @@ class Flow:
             roots = roots_of(pointer, self._points_to)
             found += tuple(it for it in roots if it.kind is VariableKind.PRIVATE_OBJECT)
         return found
+
+    def matters_to(self, loop: ir.Loop, variables: Iterable[Variable]) -> Wanted:
+        """Return all that some values at the end of an iteration follow from."""
+        known = self._makings.get(id(loop))
+        if known is None:
+            known = self._makings[id(loop)] = makings_of(self._kernel, loop)
+            self._kept.append(loop)
+        return known.behind(variables)
 
     def private_stores(self, loop: ir.Loop) -> PrivateStores:
         """Return what the turns of a loop may do to private memory besides what `assigned` says."""

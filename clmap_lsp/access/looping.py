@@ -37,6 +37,7 @@ from clmap_lsp.access.values import (
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable
+from clmap_lsp.source.makings import Wanted
 from clmap_lsp.source.types import ScalarType, element_of
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ MAX_RING: Final = 4
 MAX_TRIALS: Final = 3
 """Trial readings inside each other. Each nest of loops is read twice, so a deeper limit would double the time
 with every level; a trial that stops early only loses what an outer turn makes of an inner loop's result."""
+
+SLICED_FROM: Final = 64
+"""Variables written in a loop from which on it pays to find out which of them a trial needs."""
 
 MAX_TRIAL_STATEMENTS: Final = 4_000
 """Statements of a kernel that are read on trial. Of n loops inside each other about n³/6 are, each with its
@@ -456,17 +460,28 @@ class _LoopReader:
         reader, shape = self.reader, self.shape
         reader.quiet += 1
         outer, reader.nest = reader.nest, (*reader.nest, self.turn)
+        asked, reader.wanted = reader.wanted, self._wanted(variables)
         state = reader.block(shape.test, trial) if shape.tests_first else trial
         end = None
         if state is not None:
             end, _ = self._one_turn(state)
             if end is not None and not shape.tests_first:
                 end = reader.block(shape.test, end)
+        reader.wanted = asked
         reader.nest = outer
         reader.quiet -= 1
         if end is None:
             return {}
         return {variable: end.environment[variable] for variable in variables if variable in end.environment}
+
+    def _wanted(self, variables: list[Variable]) -> Wanted | None:
+        """Return all that a trial has to follow for some variables; `None`: all of the loop.
+
+        Hundreds of statements of a cipher stand in loops whose counters alone are asked for.
+        """
+        if len(self.written) < SLICED_FROM:
+            return None
+        return self.reader.flow.matters_to(self.loop, variables)
 
     def _carried_unknown(self, variable: Variable, start: Value, update: Value | None) -> Value:
         """Return the value of a variable whose recurrence has no closed form, with what it depends on."""
