@@ -393,8 +393,10 @@ def _group_base(clues: Clues, forms: Forms, expression: ir.Binary) -> None:
 
 
 def _masks(expression: ir.Binary) -> Iterator[Variable]:
+    if expression.op is not ir.BinaryOp.AND:
+        return
     sides = [ir.unconverted(it) for it in (expression.left, expression.right)]
-    if expression.op is ir.BinaryOp.AND and not any(isinstance(it, ir.Constant) for it in sides):
+    if not any(isinstance(it, ir.Constant) for it in sides):
         for it in sides:
             if isinstance(it, ir.Read) and is_scalar_parameter(it.variable):
                 yield it.variable
@@ -713,6 +715,8 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
         checkpoint()
         for expression in ir.expressions(statement):
             for pointer in _pointer_offsets(expression):
+                if type(pointer.index) is ir.Constant:
+                    continue
                 sources = _sources(pointer.index, from_buffer)
                 clues.gathered |= sources
                 stored |= sources if isinstance(statement, ir.Store) else set()
@@ -777,19 +781,20 @@ def _is_integer_buffer(variable: Variable) -> bool:
 
 
 def _pointer_offsets(expression: ir.Expression) -> Iterator[ir.PointerOffset]:
-    if isinstance(expression, ir.PointerOffset):
-        yield expression
-    for operand in ir.operands(expression):
-        yield from _pointer_offsets(operand)
+    return (it for it in ir.nodes(expression) if isinstance(it, ir.PointerOffset))
 
 
 def _sources(expression: ir.Expression, from_buffer: dict[Variable, set[Variable]]) -> set[Variable]:
-    if isinstance(expression, ir.Read):
-        return from_buffer.get(expression.variable, set())
-    return set().union(*(_sources(it, from_buffer) for it in ir.operands(expression)))
+    read: set[Variable] = set()
+    ir.variables_read(expression, read)
+    found: set[Variable] = set()
+    for variable in read:
+        if sources := from_buffer.get(variable):
+            found |= sources
+    return found
 
 
 def _buffers(pointer: ir.Expression) -> set[Variable]:
-    if isinstance(pointer, ir.Read):
-        return {pointer.variable} if pointer.variable.kind is VariableKind.PARAMETER else set()
-    return set().union(*(_buffers(it) for it in ir.operands(pointer)))
+    read: set[Variable] = set()
+    ir.variables_read(pointer, read)
+    return {it for it in read if it.kind is VariableKind.PARAMETER}

@@ -8,8 +8,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.control_flow import Forward
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable
 
-_Written = frozenset[Variable]
-_NOTHING: _Written = frozenset()
+_Written = set[Variable]
 
 
 def exposed_by(
@@ -17,7 +16,7 @@ def exposed_by(
 ) -> set[Variable]:
     """Return what a block reads before it has written it on every way; `written`: by a statement."""
     domain = _Exposed(written, _reads)
-    domain.block(block, _NOTHING)
+    domain.block(block, set())
     return domain.exposed
 
 
@@ -28,7 +27,7 @@ def exposed_by_turn(
 ) -> set[Variable]:
     """Return what a turn of a loop reads before it has written it, its test included."""
     domain = _Exposed(written, reads)
-    domain.loop(loop, _NOTHING)
+    domain.loop(loop, set())
     return domain.exposed
 
 
@@ -48,8 +47,11 @@ class _Exposed(Forward[_Written]):
     def simple(self, statement: Statement, state: _Written) -> _Written:
         for expression in ir.expressions(statement):
             self.asked(expression, state)
-        found = self.written(statement)
-        return state.union(found) if found else state
+        state.update(self.written(statement))
+        return state
+
+    def copy(self, state: _Written) -> _Written:
+        return set(state)
 
     def test(self, condition: Expression, wanted: bool, state: _Written) -> _Written:
         self.asked(condition, state)
@@ -59,7 +61,7 @@ class _Exposed(Forward[_Written]):
         self.exposed |= self.reads(expression) - state
 
     def join(self, states: Sequence[_Written], after: Statement) -> _Written:
-        return frozenset.intersection(*states)
+        return set.intersection(*states)
 
 
 def _reads(expression: Expression) -> frozenset[Variable]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from clmap_lsp.dataclass import record
@@ -888,18 +889,15 @@ _Part = TypeVar("_Part")
 _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     Assign: lambda it: (it.value,),
     Load: lambda it: (it.pointer,),
-    Store: lambda it: (it.pointer, it.value),
-    CopyObject: lambda it: (it.destination, it.source),
+    Store: attrgetter("pointer", "value"),
+    CopyObject: attrgetter("destination", "source"),
     Atomic: lambda it: (it.pointer, *it.operands),
     AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride, *it.box, it.joins),
     WaitEvents: lambda it: _present(it.count, it.events),
     Barrier: lambda it: _present(it.flags),
     ImageRead: lambda it: _present(it.image, it.sampler, it.coordinate),
     ImageWrite: lambda it: (it.image, it.coordinate, it.value),
-    Collective: lambda it: it.arguments,
-    Print: lambda it: it.arguments,
-    Call: lambda it: it.arguments,
-    OpaqueCall: lambda it: it.arguments,
+    **dict.fromkeys((Collective, Print, Call, OpaqueCall), attrgetter("arguments")),
     If: lambda it: (it.condition,),
     Loop: lambda it: _present(it.condition),
     Switch: lambda it: (it.value,),
@@ -908,19 +906,19 @@ _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
 
 _OPERANDS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     **dict.fromkeys((Unary, Convert, Reinterpret, PointerCast, Swizzle), lambda it: (it.operand,)),
-    **dict.fromkeys((Binary, Compare, Logical), lambda it: (it.left, it.right)),
-    Select: lambda it: (it.condition, it.if_true, it.if_false),
-    VectorLiteral: lambda it: it.parts,
-    InsertLanes: lambda it: (it.vector, it.value),
-    PointerOffset: lambda it: (it.pointer, it.index),
+    **dict.fromkeys((Binary, Compare, Logical), attrgetter("left", "right")),
+    Select: attrgetter("condition", "if_true", "if_false"),
+    VectorLiteral: attrgetter("parts"),
+    InsertLanes: attrgetter("vector", "value"),
+    PointerOffset: attrgetter("pointer", "index"),
     FieldAddress: lambda it: (it.pointer,),
-    Builtin: lambda it: it.arguments,
+    Builtin: attrgetter("arguments"),
     WorkItem: lambda it: _present(it.dimension),
 }
 
 _BLOCKS: dict[type, Callable[[Any], tuple[Block, ...]]] = {
-    If: lambda it: (it.then, it.otherwise),
-    Loop: lambda it: (it.test, it.body, it.step),
+    If: attrgetter("then", "otherwise"),
+    Loop: attrgetter("test", "body", "step"),
     Switch: lambda it: tuple(case.body for case in it.cases),
     Scope: lambda it: (it.body,),
 }
@@ -1026,7 +1024,20 @@ def nodes(expression: Expression) -> Iterator[Expression]:
     while waiting:
         top = waiting.pop()
         yield top
-        waiting += operands(top)
+        parts = _OPERANDS.get(type(top))
+        if parts is not None:
+            waiting += parts(top)
+
+
+def variables_read(expression: Expression, into: set[Variable]) -> None:
+    """Add the variables that an expression reads."""
+    waiting = [expression]
+    while waiting:
+        top = waiting.pop()
+        if type(top) is Read:
+            into.add(top.variable)
+        elif (parts := _OPERANDS.get(type(top))) is not None:
+            waiting += parts(top)
 
 
 def unconverted(expression: Expression) -> Expression:

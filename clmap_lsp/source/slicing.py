@@ -52,15 +52,7 @@ def slice_of(kernel: ir.Kernel) -> Slice:
     return _closed(listed, points_to, len(listed) >= LARGE)
 
 
-def reads(expression: Expression, into: set[Variable]) -> None:
-    """Add the variables that an expression reads."""
-    stack = [expression]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, ir.Read):
-            into.add(one.variable)
-        else:
-            stack.extend(ir.operands(one))
+reads = ir.variables_read
 
 
 def roots_of(pointer: Expression, points_to: PointsTo) -> frozenset[Variable]:
