@@ -71,11 +71,13 @@ def hidden_kernels(path: str, text: str, inactive: Iterable[Span]) -> list[Hidde
 def guards_at(path: str, text: str, offset: int) -> tuple[Guard, ...]:
     """Return what must hold for the directive or text at `offset` to be active."""
     stack: list[list[Guard]] = []
+    before: Chunk | Directive | None = None
     for item in lex(path, text).items:
         if isinstance(item, Directive):
             if item.start >= offset:
                 break
-            _follow(stack, item)
+            _follow(stack, item, before)
+        before = item
     return tuple(guard for group in stack for guard in group)
 
 
@@ -112,10 +114,12 @@ def _least(assignment: Assignment, fits: Callable[[Assignment], bool]) -> Assign
 def guarded_items(path: str, text: str) -> Iterator[tuple[Chunk | Directive, tuple[Guard, ...]]]:
     """Yield the texts and directives of a file, active or not, each with what guards it."""
     stack: list[list[Guard]] = []
+    before: Chunk | Directive | None = None
     for item in lex(path, text).items:
         yield item, tuple(guard for group in stack for guard in group)
         if isinstance(item, Directive):
-            _follow(stack, item)
+            _follow(stack, item, before)
+        before = item
 
 
 def _guarded(path: str, text: str) -> Iterator[tuple[Chunk, tuple[Guard, ...]]]:
@@ -124,10 +128,12 @@ def _guarded(path: str, text: str) -> Iterator[tuple[Chunk, tuple[Guard, ...]]]:
             yield item, guards
 
 
-def _follow(stack: list[list[Guard]], directive: Directive) -> None:
-    """Keep the guards of the groups that are open after a directive."""
+def _follow(stack: list[list[Guard]], directive: Directive, before: Chunk | Directive | None) -> None:
+    """Keep the guards of the groups that are open after a directive; `before` is what stands before it."""
     name = directive.name
-    if name in _OPENING:
+    if isinstance(before, Directive) and stack and _lets_in_once(before, directive):
+        stack[-1] = []
+    elif name in _OPENING:
         stack.append([Guard(directive, True)])
     elif name in _NEXT and stack:
         group = [Guard(it.directive, False) for it in stack[-1]]
@@ -136,6 +142,13 @@ def _follow(stack: list[list[Guard]], directive: Directive) -> None:
         stack[-1] = group
     elif name == "endif" and stack:
         stack.pop()
+
+
+def _lets_in_once(opening: Directive, directive: Directive) -> bool:
+    """Tell whether `#ifndef NAME_H` and `#define NAME_H` follow each other: a file's guard against itself."""
+    if opening.name != "ifndef" or directive.name != "define" or len(directive.tokens) != 2:
+        return False
+    return [it.text for it in opening.tokens[1:]] == [it.text for it in directive.tokens[1:]]
 
 
 def _has_kernel(chunk: Chunk) -> bool:

@@ -189,8 +189,8 @@ def preprocess_some_branch(
 ) -> tuple[Preprocessed, list[Guess]]:
     """Preprocess; where that takes values for names that are not defined, assume some.
 
-    That is where no kernel is active but one is behind undefined names, where `#error` is reached, and where
-    a condition divides by an undefined name.
+    That is where no kernel is active but one is behind undefined names, where `#error` is reached, where
+    a condition divides by an undefined name, and where a header is read as hosts read it.
     """
     reading = _Reading(text, path, options, read_file, log)
     source = reading.run({}, "")
@@ -200,6 +200,8 @@ def preprocess_some_branch(
         }
         source = reading.run(values, "so that no condition divides by zero") if values else source
     has_kernel = not KERNEL_WORDS.isdisjoint(source.texts)
+    if has_kernel and source.of_hosts:
+        source = _without_host(source, reading)
     if has_kernel and not source.errors:
         return source, reading.guesses
     if not has_kernel:
@@ -226,6 +228,35 @@ def _without_error(source: Preprocessed, options: BuildOptions) -> Assignment | 
             if found is not None:
                 return found
     return None
+
+
+def _without_host(source: Preprocessed, reading: _Reading) -> Preprocessed:
+    """Preprocess as kernels are built where undefined names let the host's part of a shared header in."""
+    is_logged = True
+    for place in source.of_hosts[:MAX_ERROR_DIRECTIVES]:
+        for path, start in reversed(list(_ways_in(source, place))):
+            guards = guards_at(path, source.files[path].text, start)
+            fixed = reading.options.undefines
+            found = solve(guards[:-1], source.macros, fail=guards[-1], fixed=fixed) if guards else None
+            if found is None or not reading.is_new(found):
+                continue
+            before = reading.state()
+            other = reading.run(found, "so that no header of a host is read")
+            if len(other.of_hosts) < len(source.of_hosts) and not KERNEL_WORDS.isdisjoint(other.texts):
+                return other
+            reading.restore(before)
+            is_logged = False
+    return source if is_logged else reading.run({}, "")  # The log is of the last run.
+
+
+def _ways_in(source: Preprocessed, place: tuple[str, int]) -> Iterator[tuple[str, int]]:
+    """Yield a place, the one that includes its file, and so on."""
+    seen: set[str] = set()
+    at: tuple[str, int] | None = place
+    while at is not None and at[0] not in seen:
+        yield at
+        seen.add(at[0])
+        at = source.included_at.get(at[0])
 
 
 def _excuse_errors(source: Preprocessed, guesses: Sequence[Guess]) -> None:
@@ -273,6 +304,14 @@ class _Reading:
         self.read_file = read_file
         self.guesses: list[Guess] = []
         self.problems: list[Problem] = []
+
+    def state(self) -> tuple[BuildOptions, list[Guess], list[Problem]]:
+        """Return what has been assumed so far."""
+        return self.options, list(self.guesses), list(self.problems)
+
+    def restore(self, before: tuple[BuildOptions, list[Guess], list[Problem]]) -> None:
+        """Assume only what was assumed `before`."""
+        self.options, self.guesses, self.problems = before
 
     def is_new(self, assumed: Assignment) -> bool:
         """Tell whether preprocessing with further values may change anything."""

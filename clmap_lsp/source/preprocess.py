@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import cache, lru_cache
 from itertools import compress, count
-from typing import Any
+from typing import Any, Final
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
@@ -68,6 +68,21 @@ PRAGMA = "#pragma"
 _NO_IDENTIFIER = "macro name must be an identifier"
 
 
+_OF_HOSTS: Final = frozenset(
+    [
+        *("algorithm", "array", "atomic", "cassert", "cfloat", "chrono", "climits", "cmath", "complex"),
+        *("cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "ctime", "deque", "exception", "fstream"),
+        *("functional", "initializer_list", "iomanip", "iostream", "iterator", "limits", "list", "map"),
+        *("memory", "mutex", "new", "numeric", "ostream", "queue", "random", "set", "sstream", "stack"),
+        *("stdexcept", "string", "thread", "tuple", "type_traits", "typeinfo", "unordered_map"),
+        *("unordered_set", "utility", "valarray", "vector"),
+        *("CL/cl.h", "CL/cl.hpp", "CL/cl2.hpp", "CL/opencl.h", "CL/opencl.hpp", "OpenCL/opencl.h"),
+    ]
+)
+"""Headers that no kernel includes: of C++, and of the interface by which hosts call OpenCL."""
+_OF_CPP: Final = (".hpp", ".hxx", ".hh")
+
+
 @dataclass()
 class Preprocessed:
     """What is left of a file after preprocessing."""
@@ -84,6 +99,10 @@ class Preprocessed:
     missing_includes: list[str] = field(default_factory=list)
     errors: list[Token] = field(default_factory=list)
     """The `#error` directives that were reached."""
+    included_at: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Where each file was included first: the path of the file that does, and the place in it."""
+    of_hosts: list[tuple[str, int]] = field(default_factory=list)
+    """Where headers of C++ or of OpenCL's host interface are asked for and not found."""
     taken: Taken = ()
     """What of `made` is not put together yet."""
 
@@ -386,6 +405,8 @@ class _Preprocessor:
             self.log.includes.append((operand_span, name, None if found is None else found[0]))
         if found is None:
             self.out.missing_includes.append(name)
+            if name in _OF_HOSTS or name.endswith(_OF_CPP):
+                self.out.of_hosts.append((path, span.start))
             self.problem(
                 "missing-include",
                 f"cannot find `{name}`; give -I FOLDER, or include under [build] in clmap.toml",
@@ -394,6 +415,7 @@ class _Preprocessor:
             )
             return
         found_path, text = found
+        self.out.included_at.setdefault(found_path, (path, span.start))
         self._note_outside(name, found_path, text, span)
         if found_path in self.once:
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from itertools import compress, count
 
@@ -86,16 +87,24 @@ def judge(
     for index in compress(count(), map(places.__contains__, texts)):
         places[texts[index]].append(index)
     settled = {it.name: it for it in known}
+    for name, (role, index, _) in roles.items():
+        if role is Role.TYPE and name.startswith("cl_") and name[3:] in NAMED_TYPES:
+            roles[name] = (Role.TYPE, index, name[3:])  # The host's name, in a header for both.
+    cast_to = {*types, *(name for name, it in roles.items() if it[0] is Role.TYPE)}
     for name in candidates:
         if name in settled and "type" in settled[name].role:
             roles[name] = (Role.TYPE, places[name][0], "")
+            cast_to.add(name)
             continue
-        if name.startswith("cl_") and name[3:] in NAMED_TYPES:  # The host's name, in a header for both.
+        if name.startswith("cl_") and name[3:] in NAMED_TYPES:
             roles[name] = (Role.TYPE, places[name][0], name[3:])
+            cast_to.add(name)
             continue
-        judged = _from_places(texts, places[name], out.edits)
+        judged = _from_places(texts, places[name], out.edits, cast_to)
         if judged is not None:
             roles[name] = (judged[0], judged[1], "")
+            if judged[0] is Role.TYPE:
+                cast_to.add(name)
     unknown_types: set[str] = set()
     is_flat = any(role is Role.CONSTANT for role, *_ in roles.values()) and _is_flat(texts)
     for name, (role, index, value) in sorted(roles.items(), key=lambda it: it[1][1]):
@@ -163,9 +172,13 @@ def _candidates(
 
 
 def _from_places(
-    texts: list[str], places: Iterable[int], edits: dict[int, list[str | None]]
+    texts: list[str], places: Iterable[int], edits: dict[int, list[str | None]], cast_to: AbstractSet[str]
 ) -> tuple[Role, int] | None:
-    """Judge a name by the tokens around it; `None` for members, labels, tags and calls."""
+    """Judge a name by the tokens around it; `None` for members, labels, tags and calls.
+
+    Args:
+        cast_to: names of types beside those of OpenCL C.
+    """
     constant: int | None = None
     judged: tuple[Role, int] | None = None
     for index in places:
@@ -191,7 +204,7 @@ def _from_places(
             continue
         dropped = edits.get(index - 1) == [] and bool(before) and before.isidentifier()
         ends = (_is_operand_end(before) and before not in KEYWORDS) or dropped
-        if ends and _ends_argument(texts, index + 1) and not _closes_cast(texts, index - 1):
+        if ends and _ends_argument(texts, index + 1) and not _closes_cast(texts, index - 1, cast_to):
             # `f(a, b MACRO)`: arguments with their comma.
             edits[index] = []
             judged = judged or (Role.PARAMETERS, index)
@@ -270,14 +283,17 @@ def _is_qualified_cast(texts: list[str], index: int) -> bool:
     )
 
 
-def _closes_cast(texts: list[str], at: int) -> bool:
+def _closes_cast(texts: list[str], at: int, cast_to: AbstractSet[str]) -> bool:
     """Tell whether a token is the `)` of `(float)` or `(__global int *)`, behind which an operand stands."""
     if texts[at] != ")":
         return False
     start = at - 1
     while start > 0 and at - start <= MAX_RUN and (texts[start] == "*" or texts[start].isidentifier()):
         start -= 1
-    if texts[start] != "(" or start + 1 == at or NAMED_TYPES.isdisjoint(texts[start + 1 : at]):
+    inside = texts[start + 1 : at]
+    if texts[start] != "(" or not inside:
+        return False
+    if NAMED_TYPES.isdisjoint(inside) and cast_to.isdisjoint(inside):
         return False
     before = texts[start - 1] if start else ""
     return not (before.isidentifier() and before != "return")

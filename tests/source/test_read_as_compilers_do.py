@@ -9,10 +9,12 @@ from ir_dump import dump
 
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.source import ir
+from clmap_lsp.source.branches import hidden_kernels, solve
 from clmap_lsp.source.embedded import find_embedded
 from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.preprocess import OutsideText
+from clmap_lsp.source.parse import prepare
+from clmap_lsp.source.preprocess import OutsideText, preprocess
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.templates import Filled, filled
@@ -372,3 +374,78 @@ def test_products_of_24_bits_have_the_type_of_the_overload_that_compilers_choose
     program = read(f"__kernel void k(__global float *o, int i, uint u) {{ o[0] = {call} / -2; }}")
     (store,) = [it for it in ir.walk(program.kernels[0].body) if isinstance(it, ir.Store)]
     assert f"/ {'4294967294:uint' if type_ == 'uint' else '-2:int'}" in dump(program.kernels[0]), store
+
+
+# ------------------------------------------------------------------------------------ names from elsewhere
+
+
+@pytest.mark.parametrize("head", ["typedef float real;", ""])
+def test_an_undefined_name_behind_a_cast_is_an_operand(head: str) -> None:
+    text = f"{head} __kernel void k(__global real *a) {{ real z = a[0]; a[1] = mad((real) FACTOR, z, z); }}"
+    program = read(text)
+    assert not [it for it in program.problems if it.code == "syntax-error"]
+    assert {it.name: it.role for it in program.guesses}["FACTOR"] == "constant"
+
+
+def test_what_follows_an_argument_still_stands_for_more_of_them() -> None:
+    program = read("void f(int, int); __kernel void k(__global int *a) { f(a[0] MORE); f((a[1]) MORE); }")
+    assert {it.name: it.role for it in program.guesses}["MORE"] == "parameters"
+
+
+def test_the_hosts_names_of_types_are_those_of_kernels() -> None:
+    program = read("typedef struct { cl_int n; cl_uchar c; cl_double d; } s; kernel void k(global s *a) {}")
+    values = {it.name: it.value for it in program.guesses}
+    assert values == {"cl_int": "int", "cl_uchar": "uchar", "cl_double": "double"}
+
+
+SHARED = """
+#ifndef SHARED_H
+#define SHARED_H
+#ifdef FOR_KERNELS
+typedef float3 place;
+#else
+#include "places.hpp"
+typedef Places::place place;
+#endif
+#endif
+"""
+PLACES = "#include <string>\ntemplate <class T> class Holder { T t; };\n"
+
+
+@pytest.mark.parametrize("places", [PLACES, None])
+def test_a_header_that_hosts_share_is_read_as_kernels_are_built(places: str | None) -> None:
+    text = '#include "shared.h"\n__kernel void k(__global place *a) { a[0] = (place)(1.0f); }'
+    files = {"shared.h": SHARED, "places.hpp": places}
+    program = read_program(text, "k.cl", BuildOptions(), read_file=files.get)
+    assert [it.code for it in program.problems] == ["undefined-name"]
+    assert "so that no header of a host is read" in program.problems[0].message
+    assert [(it.name, it.value) for it in program.guesses] == [("FOR_KERNELS", "1")]
+
+
+def test_a_header_of_hosts_that_no_name_decides_on_is_reported() -> None:
+    program = read_program(
+        '#include "places.hpp"\n__kernel void k(__global int *a) { a[0] = 1; }',
+        "k.cl",
+        BuildOptions(),
+        read_file={"places.hpp": "#include <string>\n"}.get,
+    )
+    assert [it.code for it in program.problems] == ["missing-include"]
+    assert not program.guesses
+
+
+def test_what_a_reading_in_vain_logged_is_forgotten() -> None:
+    shared = SHARED.replace(
+        "typedef float3 place;", "typedef float3 place;\n#include <vector>\n#define SIDE 4"
+    )
+    prepared = prepare(
+        '#include "shared.h"\n__kernel void k() {}', "k.cl", BuildOptions(), {"shared.h": shared}.get
+    )
+    assert not prepared.guesses
+    assert {it[0].name for it in prepared.log.definitions} == {"SHARED_H"}
+
+
+def test_hidden_kernels_are_found_behind_a_files_guard_against_itself() -> None:
+    text = "#ifndef K_CL\n#define K_CL\n#ifdef MORE\n__kernel void k(__global int *a) {}\n#endif\n#endif\n"
+    source = preprocess(text, "k.cl", BuildOptions())
+    (hidden,) = hidden_kernels("k.cl", text, source.inactive)
+    assert solve(hidden.guards, source.macros) == {"MORE": "MORE"}
