@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from clmap_lsp.devices.rules import local_wavefronts
 from clmap_lsp.emulator.symbolic import SiteCount, Spending
 from clmap_lsp.emulator.symbolic import count as count_symbolically
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, counted_as
+from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.seen import seen_of
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
@@ -35,17 +37,43 @@ def count(
     """
     if shared is not None and shared.is_over:
         return _counted(kernel, launch, device, constants, shared)
-    known = seen_of(kernel), counted_as(launch), device, tuple(map(_contents, constants))
-    found = _kept.get(known)
+    asked = len(needs_of(kernel).moved), counted_as(launch), device, tuple(map(_contents, constants))
+    found = _found(kernel, asked)
     if found is None:
         spending = Spending(DEFAULT_BUDGET)
-        found = _kept.keep(known, (_counted(kernel, launch, device, constants, spending), spending))
+        found = _kept_for(kernel, asked, (_counted(kernel, launch, device, constants, spending), spending))
     if shared is not None:
         shared.add(found[1])
     return found[0]
 
 
-_kept: Kept[tuple[LaunchCosts, Spending]] = droppable(Kept(256))
+_Counts = tuple[LaunchCosts, Spending]
+_first: Kept[tuple[ReferenceType[Kernel], _Counts]] = droppable(Kept(256))
+"""Counts of the first kernel that was asked about in one way. What the engine sees of it is worked out when
+another one is: of a file that is read once nobody needs it."""
+_kept: Kept[_Counts] = droppable(Kept(256))
+
+
+def _found(kernel: Kernel, asked: Hashable) -> _Counts | None:
+    first = _first.get(asked)
+    if first is None:
+        return None
+    of, counts = first
+    other = of()
+    if other is kernel:
+        return counts
+    if other is not None and (seen := (asked, seen_of(other))) not in _kept:
+        _kept.keep(seen, counts)
+    return _kept.get((asked, seen_of(kernel)))
+
+
+def _kept_for(kernel: Kernel, asked: Hashable, counts: _Counts) -> _Counts:
+    first = _first.get(asked)
+    if first is None or first[0]() is None:
+        _first.keep(asked, (ref(kernel), counts))
+    if first is not None:
+        _kept.keep((asked, seen_of(kernel)), counts)
+    return counts
 
 
 def _contents(made: Initializer) -> tuple[object, ...]:

@@ -6,9 +6,11 @@ import pytest
 
 from clmap_lsp.analysis import counting
 from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.caches import drop_all
 from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.seen import seen_of
+from clmap_lsp.source.ir import Kernel
 from clmap_lsp.source.read import read_program
 
 TEXT = """\
@@ -82,7 +84,7 @@ def test_an_edit_of_data_counts_nothing_anew(monkeypatch: pytest.MonkeyPatch) ->
         return really(kernel, *others)
 
     monkeypatch.setattr(counting, "_counted", counted)
-    counting._kept.clear()
+    drop_all()
     device = load_model("nvidia-hopper")
     first = AnalysisSession().analyse(read_program(TEXT, "k.cl"), device).kernels[0]
     assert made
@@ -105,3 +107,21 @@ def test_data_that_reads_a_counter_behind_its_loop_hands_nothing_on() -> None:
     found, expected = (list(needs_of(it).handed_on.values()) for it in (kernel, plain))
     assert [{it.name for it in one} for one in found] == [{it.name for it in one} for one in expected]
     assert seen_of(kernel) == seen_of(plain)
+
+
+def test_of_a_kernel_that_is_analysed_once_nobody_asks_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def seen_by(kernel: Kernel) -> int:
+        asked.append(kernel.name)
+        return seen_of(kernel)
+
+    monkeypatch.setattr(counting, "seen_of", seen_by)
+    drop_all()
+    session, device = AnalysisSession(), load_model("nvidia-hopper")
+    before = read_program(TEXT, "k.cl")
+    session.analyse(before, device)
+    session.analyse(read_program(TEXT.replace("k(", "other(").replace("a[i * 2]", "v[i]"), "o.cl"), device)
+    assert asked == []
+    session.analyse(read_program(TEXT.replace("1.0f", "1.5f"), "k.cl"), device)
+    assert "k" in asked
