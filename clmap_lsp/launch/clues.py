@@ -112,11 +112,20 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     guarded = {id(it) for it in _behind_local_guards(kernel.body, forms)}
     loops = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop)]
     ends = {id(part) for it in loops if it.condition is not None for part in ir.nodes(it.condition)}
+    work_items: list[ir.WorkItem] = []
+    edges: list[ir.Builtin] = []
     for expression in ir.all_expressions(kernel.body):
         checkpoint()
         match expression:
-            case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
-                clues.dimensions = max(clues.dimensions, min(value, 2) + 1)
+            case ir.Read() | ir.Constant():
+                pass
+            case ir.WorkItem(query=query, dimension=along):
+                work_items.append(expression)
+                if query in _IDS and isinstance(along, ir.Constant) and isinstance(along.value, int):
+                    clues.dimensions = max(clues.dimensions, min(along.value, 2) + 1)
+            case ir.Builtin(name=name):
+                if name in _EDGES:
+                    edges.append(expression)
             case ir.Compare():
                 _quotient(clues, forms, expression)
                 _guard(clues, forms, expression, ends_loop=id(expression) in ends)
@@ -132,9 +141,8 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                     clues.shifts |= forms.parameters(expression.right)
             case _:
                 pass
-    for expression in ir.all_expressions(kernel.body):
-        if isinstance(expression, ir.Builtin) and expression.name in _EDGES:
-            _edge(clues, forms, expression)  # After all guards: theirs hold where both are.
+    for edge in edges:
+        _edge(clues, forms, edge)  # After all guards: theirs hold where both are.
     for statement in ir.walk(kernel.body):
         if isinstance(statement, ir.Store) and points_to_local(statement.pointer.type):
             _rows_of_a_group(clues, forms, statement.pointer)
@@ -145,7 +153,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     clues.logarithms = logarithms(kernel, forms)
     clues.bytes = find_byte_pitches(kernel, forms)
     clues.most = most_of(kernel, forms)
-    asked = _asked(kernel)
+    asked = _asked(work_items)
     if asked is not None:
         for dimension in _without_local_ids(kernel, asked):
             clues.local_sizes.setdefault(dimension, 1)
@@ -174,16 +182,15 @@ def _divided_by_part(forms: Forms, division: ir.Binary) -> frozenset[Variable]:
     return forms.parameters(division.right)
 
 
-def _asked(kernel: ir.Kernel) -> dict[int, set[WorkItemQuery]] | None:
+def _asked(work_items: Iterable[ir.WorkItem]) -> dict[int, set[WorkItemQuery]] | None:
     """Return what a kernel asks of each dimension; `None` where that is not all it knows of its place."""
     asked: dict[int, set[WorkItemQuery]] = {}
-    for it in ir.all_expressions(kernel.body):
-        if isinstance(it, ir.WorkItem):
-            match it.dimension:
-                case ir.Constant(value=int(value)):
-                    asked.setdefault(value, set()).add(it.query)
-                case _:
-                    return None  # A linear id, or a dimension that is not known, tells them apart.
+    for it in work_items:
+        match it.dimension:
+            case ir.Constant(value=int(value)):
+                asked.setdefault(value, set()).add(it.query)
+            case _:
+                return None  # A linear id, or a dimension that is not known, tells them apart.
     return asked
 
 
@@ -738,11 +745,16 @@ def _of_one_number(kernel: ir.Kernel) -> set[Variable]:
     for statement in ir.walk(kernel.body):
         first = ir.variable_of(_first_of(statement.pointer)) if isinstance(statement, ir.Load) else None
         for expression in ir.expressions(statement):
-            named = [it.variable for it in ir.nodes(expression) if isinstance(it, ir.Read)]
-            kept -= {it for it in named if it is not first}
-            if first is not None and named.count(first) > 1:
+            named: set[Variable] = set()
+            ir.variables_read(expression, named)
+            kept -= named - {first}
+            if first in kept and _times_read(expression, first) > 1:
                 kept.discard(first)
     return kept
+
+
+def _times_read(expression: ir.Expression, variable: Variable | None) -> int:
+    return sum(isinstance(it, ir.Read) and it.variable is variable for it in ir.nodes(expression))
 
 
 def _first_of(pointer: ir.Expression) -> ir.Expression:

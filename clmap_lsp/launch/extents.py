@@ -17,7 +17,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.control_flow import Forward, has_labels
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.slicing import reads, slice_of
-from clmap_lsp.source.types import PointerType, ScalarType, Type
+from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type
 
 Interval = tuple[int, int]
 _ZERO_OUTSIDE = frozenset(
@@ -142,11 +142,14 @@ class _Walker(Forward[_Env]):
                 if variable in self.followed:
                     state[variable] = self.value(value, state)
             case ir.Load(variable=variable, pointer=pointer, size=size):
-                reach = self.touch(pointer, size, state)
+                reach = None if _is_private(pointer) else self.touch(pointer, size, state)
                 assumed = self.sizes.loaded.get(reach.root) if reach else None
                 state[variable] = _held(assumed, variable.type)
                 if (known := self._number(self.members.loads.get(variable, {}).get(0))) is not None:
                     state[variable] = known
+            case ir.Store(pointer=pointer, size=size):
+                if not _is_private(pointer):
+                    self.touch(pointer, size, state)
             case ir.AsyncCopy():
                 self._async_copy(statement, state)
             case _:
@@ -526,6 +529,11 @@ def _values(kind: Type) -> Interval | None:
     if not isinstance(kind, ScalarType) or not kind.is_integer:
         return None
     return (-(1 << kind.bits - 1), (1 << kind.bits - 1) - 1) if kind.is_signed else (0, (1 << kind.bits) - 1)
+
+
+def _is_private(pointer: ir.Expression) -> bool:
+    """Tell whether a pointer leads to memory of the work-item, which no launch says the size of."""
+    return isinstance(pointer.type, PointerType) and pointer.type.space is AddressSpace.PRIVATE
 
 
 def _held(value: Interval | None, kind: Type) -> Interval | None:

@@ -257,3 +257,10 @@ def _run(lines, values):
         if jump is not None:
             return jump, touched
     return None, touched
+
+
+def test_memory_of_the_work_item_has_no_extent_and_hides_none():
+    body = "int t[8]; for (int i = 0; i < 8; i++) t[i] = b[i]; uchar u[4]; u[0] = t[1]; "
+    end, unknown = extents_of(body + "a[t[2]] = 1; b[u[0]] = 2;")
+    assert end == {"b": 256 * 4}
+    assert unknown == {"a"}
