@@ -164,7 +164,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--clone", action="store_true", help="fetch missing repositories with git")
     parser.add_argument(
         "--list",
-        choices=("first", "second", "third", "fourth", "all"),
+        choices=("first", "second", "third", "fourth", "fifth", "all"),
         default="all",
         help="which repositories",
     )
