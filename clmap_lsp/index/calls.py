@@ -108,6 +108,7 @@ class CallParser(OperandParser, ABC):
             return Value(UNKNOWN, value.start)
         base = base_of(decayed(value.type))
         if isinstance(base, Pointer) and isinstance(inner := base_of(base.pointee), Function):
+            self._check_pointed(inner, "block" if base.is_block else "function", arguments, closing)
             return Value(inner.result, value.start)
         if not isinstance(base, Unknown) and not (isinstance(base, Pointer) and base.is_block):
             said = f"called object type '{spelled(value.type)}' is not a function or function pointer"
@@ -152,6 +153,21 @@ class CallParser(OperandParser, ABC):
             self.check_conversion(type_, argument, "passing", argument.start)
         for parameter, argument in zip(callee.parameters, arguments, strict=False):
             self._check_passed_image(parameter, argument)
+
+    def _check_pointed(self, function: Function, what: str, arguments: list[Value], closing: int) -> None:
+        """Report arguments that a block, or what a pointer to a function points to, does not take."""
+        wanted, given = len(function.parameters), len(arguments)
+        if not function.has_prototype:
+            return
+        if given < wanted:
+            said = f"expected {'at least ' if function.is_variadic else ''}{wanted}, have {given}"
+            self.issue("wrong-arguments", f"too few arguments to {what} call, {said}", token=closing)
+        elif given > wanted and not function.is_variadic:
+            said = f"too many arguments to {what} call, expected {wanted}, have {given}"
+            self.issue("wrong-arguments", said, token=arguments[wanted].start)
+        else:
+            for type_, argument in zip(function.parameters, arguments, strict=False):
+                self.check_conversion(type_, argument, "passing", argument.start)
 
     def _check_passed_image(self, parameter: Symbol, argument: Value) -> None:
         """Report an image that is passed on to be accessed in another way than it may be."""

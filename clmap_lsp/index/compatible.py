@@ -19,6 +19,7 @@ from clmap_lsp.index.types import (
     Record,
     Unknown,
     base_of,
+    canonical,
     decayed,
     is_integer,
     scalar_of,
@@ -124,6 +125,8 @@ def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, st
     if isinstance(a, VectorType) or isinstance(b, VectorType):
         return _vector_type(operator, first, second)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
+        if operator in _COMPARISONS and 0 in (left.constant, right.constant):
+            return INT, None
         return _pointer_type(operator, first, second)
     if operator in _COMPARISONS and _are_handles(left, right):
         return INT, None
@@ -218,6 +221,21 @@ def _is_of_greater_rank(number: ScalarType, element: ScalarType) -> bool:
 def truth_of(vector: VectorType) -> Qualified:
     """Return the type of a comparison of two such vectors: signed integers as wide as the elements."""
     return Qualified(VectorType(SCALARS[_SIGNED_NAMES[vector.element.bits]], vector.lanes))
+
+
+def is_plain_void_pointer(type_: Qualified, version: int) -> bool:
+    """Tell whether a 0 that is cast to a type is a null pointer for every address space (ISO C 6.3.2.3).
+
+    Args:
+        version: that of OpenCL C, which says to what pointers point that name no address space.
+    """
+    base = base_of(type_)
+    if not isinstance(base, Pointer) or base.is_block:
+        return False
+    pointee, void = canonical(base.pointee), base_of(base.pointee)
+    is_void = isinstance(void, ScalarType) and void.kind is ScalarKind.VOID
+    unnamed = (None, AddressSpace.PRIVATE if version < 200 else AddressSpace.GENERIC)
+    return is_void and pointee.space in unnamed and not (pointee.is_const or pointee.is_volatile)
 
 
 _APART = "non-overlapping address spaces"

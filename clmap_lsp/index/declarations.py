@@ -125,8 +125,8 @@ class DeclarationParser(DeclaratorParser):
             symbol.is_definition = False
             self.link_function(symbol, declared)
             return
+        self._check_function_pointer(declared.type, name_at)
         if kind is Kind.VARIABLE:
-            self._check_function_pointer(declared.type, name_at)
             symbol.is_definition = specifiers.storage != "extern"
             self._check_variable(symbol, specifiers)
         self._check_redefinition(symbol)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 
-from clmap_lsp.index.compatible import Value, binary_type, choice_fault, rank_fault, truth_of
+from clmap_lsp.index.compatible import (
+    Value,
+    binary_type,
+    choice_fault,
+    is_plain_void_pointer,
+    rank_fault,
+    truth_of,
+)
 from clmap_lsp.index.cursor import (
     MAX_DEPTH,
     SyntaxFaultError,
@@ -55,7 +62,7 @@ class ExpressionParser(PostfixParser, ABC):
         """Read an expression, commas included. Raises: SyntaxFaultError."""
         value = self.assignment()
         while self.accept(","):
-            value = self.assignment()
+            value = self.behind_comma()
         return value
 
     def constant_expression(self) -> Value:
@@ -375,7 +382,7 @@ class ExpressionParser(PostfixParser, ABC):
         finally:
             self.depth -= 1
         constant = operand.constant
-        if constant is not None:
+        if constant is not None and not (constant == 0 and is_plain_void_pointer(type_, self.version)):
             constant = wrapped(constant, base) if isinstance(base, ScalarType) else None
         self._check_cast(type_, operand, start)
         return Value(unqualified(type_), start, constant=constant, root=operand.root, use=operand.use)

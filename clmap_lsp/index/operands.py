@@ -140,9 +140,15 @@ class OperandParser(Checks, ABC):
             said = "left operand of comma operator has no effect; a vector is written (float3)(1, 2, 3)"
             self.issue("suspicious", said, Severity.WARNING, token=value.start)
         while self.accept(","):
-            value = self.assignment()
+            value = self.behind_comma()
         self.expect(")", at)
         value.start = at
+        return value
+
+    def behind_comma(self) -> Value:
+        """Read what the comma operator yields: a value, which nothing can be assigned to (ISO C 6.5.17)."""
+        value = self.assignment()
+        value.is_lvalue = value.is_lvalue and self.is_cpp
         return value
 
     def starts_type(self, at: int) -> bool:

@@ -48,6 +48,26 @@ WRONG = {
     "\n#pragma unroll\nn = 1;": "expected a for, while, or do-while loop to follow '#pragma unroll'",
     '_Static_assert(sizeof(int) == 8, "an int");': "static assertion failed: an int",
     "atomic_inc(out);": "no matching function for call to 'atomic_inc'",
+    "out = (__global void *)0; out = (void *)1;": (
+        "assigning '__private void *' to '__global float *' changes address space of pointer"
+    ),
+    "out = (int *)0;": "assigning '__private int *' to '__global float *' changes address space of pointer",
+    "n = out == (__local float *)0;": (
+        f"comparison between  ('__global float *' and '__local float *') {APART}"
+    ),
+    "(n, iv.x) = 1;": "expression is not assignable",
+    "n = 1, iv.x = 2, (n) = 3; (n, n)++;": "expression is not assignable",
+    "int (^twice)(int) = ^int(int x) { return 2 * x; }; n = twice(1, 2);": (
+        "too many arguments to block call, expected 1, have 2"
+    ),
+    "int (^twice)(int) = ^int(int x) { return 2 * x; }; n = twice();": (
+        "too few arguments to block call, expected 1, have 0"
+    ),
+    "n = ^int(int x) { return x; }(v);": "passing 'float4' to parameter of incompatible type 'int'",
+    "typedef int (*order_t)(int, int);": (
+        "a pointer to a function needs '#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable' "
+        "before it"
+    ),
     "int a = 1,\n\nif (n) n = a;": "expected ';' at end of declaration",
     "int a = 1,\n\nfloat b = a; n = b;": "expected ';' at end of declaration",
     "int a = 1,\n\nn += a;": "expected ';' at end of declaration",
@@ -67,6 +87,11 @@ RIGHT = (
     "out += 1; out -= n; out++; --out; out += get_global_id(0);",
     "int a = 1, *b, (*c), d[2], e; n = a; b = &n; c = b; d[0] = *c; e = d[0]; n = e;",
     "iv++; --u; n++; iv -= 1;",
+    "__global int *a = (void *)0; __local float *b = ((void *)(0)); out = (void *)0; n = a == (void *)0;",
+    "out = n ? out : (void *)0; out = n ? (void *)0 : out; n = (void *)0 != tile; if ((void *)0) n = 1;",
+    "for (n = 0, iv = 1; n < 3; n++, iv++) out[n = 2, 1] = (n, 3); *(n, out) = 1; (n, out)[1] = 2;",
+    "typedef int (^map_t)(int, float); map_t f = ^(int a, float b) { return a; }; n = f(1, 2);",
+    "void (^f)(void) = ^{ out[0] = 1; }; f(); n = ^{ return 2; }();",
     "__attribute__((aligned(16))) int q = 1; out[q] = 1;",
     "\n#pragma unroll\nfor (int i = 0; i < n; i++) out[i] = 1;",
     "\n#pragma unroll 4\n#pragma nounroll\nwhile (n) n--;",
