@@ -13,14 +13,17 @@ from clmap_lsp.index.model import (
     CALLABLE,
     Call,
     Expected,
+    Kind,
     Symbol,
     Use,
 )
 from clmap_lsp.index.operands import OperandParser
+from clmap_lsp.index.pipes import pipe_fault
 from clmap_lsp.index.types import (
     SIZE_T,
     UNKNOWN,
     Function,
+    Pipe,
     Pointer,
     Qualified,
     Unknown,
@@ -173,6 +176,12 @@ class CallParser(OperandParser, ABC):
         """Report an image that is passed on to be accessed in another way than it may be."""
         wanted, given = parameter.type or UNKNOWN, argument.type
         base = base_of(wanted)
+        if isinstance(base, Pipe) and isinstance(pipe := base_of(given), Pipe) and pipe.packet is not None:
+            is_shared = argument.root is not None and argument.root.kind is not Kind.PARAMETER
+            kinds = [f"{it.access or 'read_only'} {base_of(it).name}" for it in (wanted, given)]
+            if not is_shared and kinds[0] != kinds[1]:
+                said = f"passing '{kinds[1]}' to parameter of incompatible type '{kinds[0]}'"
+                self.issue("wrong-type", said, token=argument.start)
         if not isinstance(base, OpaqueType) or not base.is_image or base != base_of(given) or self.is_cpp:
             return
         kinds = [canonical(it).access or "read_only" for it in (wanted, given)]
@@ -187,6 +196,9 @@ class CallParser(OperandParser, ABC):
             return Value(UNKNOWN, value.start)
         if builtin.is_varying:
             self.reads.append(None)
+        if (fault := pipe_fault(name, arguments)) is not None:
+            at, said = fault
+            self.issue("wrong-arguments", said, token=value.start if at < 0 else arguments[at].start)
         types = [it.type for it in arguments]
         found = builtins.resolve(builtin, types, has_generic=self.version >= 200)
         text = builtins.shown(builtin, found) if found is not None else None

@@ -105,6 +105,18 @@ class Checks(Cursor):
             else:
                 said = "read-only variable is not assignable"
             self.issue("not-assignable", said, token=at)
+        elif self.n_outside and self._is_copied(value):
+            said = "variable is not assignable (missing __block type specifier)"
+            self.issue("not-assignable", said, token=at)
+
+    def _is_copied(self, value: Value) -> bool:
+        """Tell whether what is written is a variable of which the block around has a copy."""
+        root = value.root
+        if root is None or root.type is None or value.is_pointed or isinstance(base_of(root.type), Array):
+            return False
+        if root.storage == "static" or space_of(root.type) in (AddressSpace.GLOBAL, AddressSpace.CONSTANT):
+            return False
+        return any(outside[0].get(root.name) is root for outside in self.scopes[: self.n_outside])
 
     def wrote(self, value: Value, also_reads: bool) -> None:
         """Note that what a value names is written."""

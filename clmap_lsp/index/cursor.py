@@ -135,6 +135,8 @@ class Cursor:
         self.n_unsure = 0
         """Things that may follow from more than the tokens of a statement and what it asked for."""
         self.scopes: list[tuple[dict[str, Symbol], dict[str, Symbol], Scope]] = []
+        self.n_outside = 0
+        """Scopes around the block of OpenCL 2.0 that is read: what they declare, it has copies of."""
         self.function: Symbol | None = None
         self.depth = 0
         self.reads: list[Symbol | None] = []

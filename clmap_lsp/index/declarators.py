@@ -44,6 +44,7 @@ from clmap_lsp.index.types import (
     Enumeration,
     Function,
     Named,
+    Pipe,
     Pointer,
     Qualified,
     Record,
@@ -168,8 +169,10 @@ class DeclaratorParser(InitializerParser, ABC):
             if (wrong := _wrong_sizes(sizes)) is not None:
                 self.issue("wrong-type", wrong, token=self.at - 1)
         if is_pipe:
-            # What is read from a pipe is not checked.
-            base = Qualified(Unknown(f"pipe {base}" if base is not None else "pipe"))
+            if access == "read_write":
+                said = "access qualifier 'read_write' can not be used for "
+                self.issue("wrong-type", f"{said}'read_only pipe {base or ''}'", token=access_at)
+            base = Qualified(Pipe(f"pipe {base}" if base is not None else "pipe", base))
         if access is not None and base is not None and not _has_access(base):
             said = "access qualifier can only be used for pipe and image type"
             self.issue("wrong-type", said, token=access_at)

@@ -90,6 +90,7 @@ class UnitParser(PieceParser):
                 self._external()
             except SyntaxFaultError:
                 self.scopes.clear()
+                self.n_outside = 0
                 self.skip_to(";")
                 self.accept(";")
             if self.at == before:
@@ -341,8 +342,9 @@ class UnitParser(PieceParser):
 
         What it returns is not judged: where no type stands before its parameters, that says its type.
         """
-        at = self.at
+        at, outer = self.at, self.n_outside
         self.at += 1
+        self.n_outside = len(self.scopes)
         self.open_scope()
         type_ = self._block_type()
         if self.text != "{":
@@ -351,6 +353,7 @@ class UnitParser(PieceParser):
         self.around.append(Around(BLOCK))
         self._block(self.at)
         self.around.pop()
+        self.n_outside = outer
         self.close_scope()
         self.reads[mark:] = self._read_within(n_inner)
         return Value(Qualified(Pointer(type_, is_block=True)), at)
@@ -438,7 +441,7 @@ class UnitParser(PieceParser):
         """Read a statement; behind a syntax error go on with the next one."""
         before = self.at
         scopes, depth, controls = len(self.scopes), self.depth, len(self.controls)
-        around = len(self.around)
+        around, n_outside = len(self.around), self.n_outside
         try:
             return self.statement()
         except SyntaxFaultError:
@@ -448,6 +451,7 @@ class UnitParser(PieceParser):
             self.depth = depth
             del self.controls[controls:]
             del self.around[around:]
+            self.n_outside = n_outside
             self._recover(before)
             return False
 

@@ -131,6 +131,13 @@ class Unknown:
     name: str = "?"
 
 
+@record(frozen=True, slots=True)
+class Pipe(Unknown):
+    """A pipe, which only the functions for pipes take; `packet` is what it holds, where that is known."""
+
+    packet: Qualified | None = None
+
+
 Base = (
     ScalarType | VectorType | OpaqueType | Pointer | Array | Function | Record | Enumeration | Named | Unknown
 )
