@@ -176,11 +176,13 @@ class CallParser(OperandParser, ABC):
         """Report an image that is passed on to be accessed in another way than it may be."""
         wanted, given = parameter.type or UNKNOWN, argument.type
         base = base_of(wanted)
-        if isinstance(base, Pipe) and isinstance(pipe := base_of(given), Pipe) and pipe.packet is not None:
+        if isinstance(base, Pipe) and isinstance(pipe := base_of(given), Pipe):
             is_shared = argument.root is not None and argument.root.kind is not Kind.PARAMETER
-            kinds = [f"{it.access or 'read_only'} {base_of(it).name}" for it in (wanted, given)]
-            if not is_shared and kinds[0] != kinds[1]:
-                said = f"passing '{kinds[1]}' to parameter of incompatible type '{kinds[0]}'"
+            one, other = (
+                f"{it.access or 'read_only'} {end.name}" for it, end in ((wanted, base), (given, pipe))
+            )
+            if not is_shared and one != other and None not in (base.packet, pipe.packet):
+                said = f"passing '{other}' to parameter of incompatible type '{one}'"
                 self.issue("wrong-type", said, token=argument.start)
         if not isinstance(base, OpaqueType) or not base.is_image or base != base_of(given) or self.is_cpp:
             return
