@@ -285,7 +285,7 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:
         return 1
-    if parameter in clues.along and clues.along[parameter] < n:
+    if parameter not in clues.limits and clues.along.get(parameter, n) < n:
         dimension = clues.along[parameter]
         return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
     if parameter in clues.masks:

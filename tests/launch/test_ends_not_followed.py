@@ -61,3 +61,15 @@ def test_other_comparisons_tell_no_size(
         f"  int i = get_global_id(0);\n  if ({guard}) out[i + 64 * get_global_id(1)] = 1;\n}}\n"
     )
     assert arguments(path, capsys, "--global", "64,64", "--local", "8,8")["n"] != 64
+
+
+def test_what_bounds_a_loop_too_stays_as_short_as_loops_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "__kernel void k(__global int *out, int n) {\n  int groups = get_num_groups(0);\n"
+        "  for (int i = 0; i < (n + groups - 1) / groups; i++) {\n"
+        "    int at = get_group_id(0) + i * groups;\n    if (at < n) out[at * 64] = 1;\n  }\n}\n"
+    )
+    assert arguments(path, capsys)["n"] == 256
