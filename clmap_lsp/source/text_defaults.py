@@ -19,6 +19,8 @@ _DIRECTIVE = lazy_pattern(
 )
 _UNDEFINED = lazy_pattern(r"!\s*+defined\s*+\(?\s*+(\w++)")
 _SIZE = lazy_pattern(r"reqd_work_group_size(?:__)?\s*+\(((?:(?!\)\s*\)).){0,500})", re.DOTALL)
+_MOST_DIGITS = 9
+"""Of a size."""
 _WORD = lazy_pattern(r"[A-Za-z_]\w*+")
 _COMMENT = lazy_pattern(r"//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
@@ -69,6 +71,16 @@ def defaults_of_group(program: Program, kernel: Kernel) -> Mapping[str, str]:
         for path, it in program.files.items()
         for name, value, at in defaults_of(it.text)
         if name in reached and not _is_inactive(program, path, at)
+    }
+
+
+def default_numbers(program: Program) -> Mapping[str, int]:
+    """Return the macros that the file itself gives such a default which is a number, and is what they are."""
+    path = program.path
+    return {
+        name: int(value)
+        for name, value, at in defaults_of(program.main_file.text)
+        if value.isdecimal() and len(value) <= _MOST_DIGITS and not _is_inactive(program, path, at)
     }
 
 

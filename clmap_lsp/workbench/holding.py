@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ def judged(
     memory: OtherLaunches | None = None,
     branches: int = 0,
     paddings: tuple[str, ...] = (),
+    defaults: tuple[tuple[str, int], ...] = (),
     *,
     waits: bool = True,
 ) -> tuple[tuple[Finding, ...], bool]:
@@ -80,6 +82,7 @@ def judged(
     Args:
         defined: macros that host code says.
         paddings: macros that the file defines as 0 unless the build does, to pad arrays with.
+        defaults: those that it defines as other numbers unless the build does.
     """
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
     codes = tuple(it.meta.code for it in asked)
@@ -89,6 +92,7 @@ def judged(
         tuple(dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")),
         tuple(dict.fromkeys(it for kernel in kernels for it in _guessed_types(kernel))),
         paddings,
+        defaults,
     )
 
     of_what = codes, macros, branches if macros.any() else 0
@@ -163,13 +167,23 @@ def _others(
     left = MAX_KERNEL_WORK
     for guess in _guesses(kernel, macros):
         if left <= 0:
-            yield Other("", True, frozenset(), is_rest=True)
+            if not guess.of_text:
+                yield Other("", True, frozenset(), is_rest=True)
             return
         found = analyse(kernel.name, guess.launch, guess.macros)
+        if guess.of_text and (found is None or found.content == kernel.content):
+            continue  # It does not hang on them.
         if found is not None and (not guess.same_accesses or len(found.accesses) == len(kernel.accesses)):
             left -= found.work + STATEMENT_WORK * n_statements(found.kernel)
             said = _found(found, rules, device)
-            yield Other(guess.instead_of, guess.invented, *said, work=found.work, about=guess.about)
+            yield Other(
+                guess.instead_of,
+                guess.invented,
+                *said,
+                work=found.work,
+                about=guess.about,
+                of_text=guess.of_text,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +195,11 @@ class _Macros:
     """Each with what it is taken for."""
     paddings: tuple[str, ...]
     """Those that pad arrays."""
+    defaults: tuple[tuple[str, int], ...] = ()
+    """Numbers that the file says what they are unless the build does."""
 
     def any(self) -> bool:
-        return bool(self.constants or self.types or self.paddings)
+        return bool(self.constants or self.types or self.paddings or self.defaults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +213,8 @@ class _Guess:
     same_accesses: bool = False
     """It tells something only of a kernel that is left with as many accesses."""
     about: str | None = None
+    of_text: bool = False
+    """It takes the place of what the file itself says."""
 
 
 def _guesses(kernel: KernelAnalysis, macros: _Macros) -> Iterator[_Guess]:
@@ -220,6 +238,13 @@ def _guesses(kernel: KernelAnalysis, macros: _Macros) -> Iterator[_Guess]:
         yield _Guess(listed, True, macros=vectors, same_accesses=True)
     if macros.paddings:
         yield _Guess(f"{macros.paddings[0]} is 0", True, macros=tuple((it, "1") for it in macros.paddings))
+    listed = " and ".join(f"{name} ({value})" for name, value in macros.defaults[:2])
+    for by in (
+        (Fraction(2), Fraction(1, 2)) if macros.defaults else ()
+    ):  # All alike, so that they fit each other.
+        values = tuple((name, str(int(value * by))) for name, value in macros.defaults)
+        said = f"the build leaves the default{'s' * (len(values) > 1)} of {listed}"
+        yield _Guess(said, False, macros=values, same_accesses=True, of_text=True)
 
 
 def _guessed_types(kernel: KernelAnalysis) -> list[tuple[str, str]]:
@@ -281,6 +306,7 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
         and not it.is_rest
         and (finding.code, _place(finding)) not in it.found
     ]
+    lost, otherwise_built = [it for it in lost if not it.of_text], [it for it in lost if it.of_text]
     missing = list(dict.fromkeys(it.instead_of for it in lost))
     if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
         missing = [f"the local size is {'x'.join(map(str, launch.local_size))}"]
@@ -289,13 +315,15 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
         missing = [f"{it} holds what is guessed of it" for it in tables]
     if not missing and any(it.is_rest for it in others):
         return _untried(finding)
+    if not missing and otherwise_built and finding.severity in _LOUD:
+        return _of_build(finding, otherwise_built[0].instead_of)
     if not missing:
-        asked = [it for it in others if it.about in (None, finding.code)]
+        asked = [it for it in others if it.about in (None, finding.code) and not it.of_text]
         is_loud = all((finding.code, _place(finding)) in it.loud for it in asked)
         quieter = Severity.WARNING if is_loud else Severity.INFORMATION
         return replace(finding, severity=quieter if finding.severity in _LOUD else finding.severity)
     condition = " and ".join(missing[:2])
-    shapes = [it for it in others if not it.invented]
+    shapes = [it for it in others if not it.invented and not it.of_text]
     is_rare = sum(1 for it in lost if not it.invented) > len(shapes) / 2
     invented = bool(tables) or is_rare or any(it.invented for it in lost)
     lowered = Severity.HINT if invented else Severity.INFORMATION
@@ -306,6 +334,12 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
         condition=condition,
         message=f"if {condition} (guessed): {finding.message}",
     )
+
+
+def _of_build(finding: Finding, condition: str) -> Finding:
+    """Return a finding that is none where the build sets macros to other values than the file's own."""
+    message = f"if {condition}: {finding.message}"
+    return replace(finding, severity=Severity.INFORMATION, holds="if", condition=condition, message=message)
 
 
 def _guessed_tables(finding: Finding, kernel: KernelAnalysis) -> list[str]:

@@ -275,6 +275,7 @@ class OpenedFile:
             self._others,
             self._branches,
             self._paddings,
+            self._text_defaults,
             waits=waits,
         )
         if times:
@@ -289,6 +290,18 @@ class OpenedFile:
         said = {name for name, _ in self.settings.build.defines}
         found = _PADDING.findall(self.program.main_file.text)
         return tuple(it for it in dict.fromkeys(found) if it not in said)
+
+    @lazy_property
+    def _text_defaults(self) -> tuple[tuple[str, int], ...]:
+        """Macros that the file defines as numbers unless the build says otherwise, and it does not say.
+
+        0 and 1 are flags, or next to nothing.
+        """
+        from clmap_lsp.source.text_defaults import default_numbers
+
+        said = {name for name, _ in self.settings.build.defines}
+        found = default_numbers(self.program)
+        return tuple((name, value) for name, value in found.items() if value > 1 and name not in said)
 
     @lazy_property
     def _branches(self) -> int:

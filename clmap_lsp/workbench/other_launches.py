@@ -39,6 +39,8 @@ class Other:
     """What it cost to try."""
     about: str | None = None
     """The only rule that it says something about; all, if left out."""
+    of_text: bool = False
+    """It was made with other values of macros than the file's own, which a build may set."""
     is_rest: bool = False
     """It stands for all further guesses, which were not tried: they would have cost too much."""
 
