@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
         ),
         ("", "deep.size(), deep[0].size(), deep[0][0].size()", [5, 10, 12]),
         ("", "braced.size(), braced[1].size()", [2, 3]),
+        ("std::vector<Layer> layers = {{1, 2}, {3, 4}};", "layers.size(), layers[n].width", [2, None]),
         ("grid[3] = std::vector<float>(7);", "grid.size(), grid[n].size()", [20, None]),
         ("grid[3].push_back(1);", "grid[n].size()", [None]),
         ("for (int i = 0; i < n; i++) grid[i].resize(4);", "grid[n].size()", [None]),

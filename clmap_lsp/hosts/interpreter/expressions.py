@@ -458,7 +458,7 @@ class Expressions(Objects):
                 return ArrayValue(Sizes(rows), value.item_bytes)
             if rows and not self.path.endswith(".py") and not self._has_rows_of_its_own(base):
                 return ArrayValue(Sizes(rows), value.item_bytes)
-            if value.item_bytes is not None and not rows and not self.path.endswith(".py"):
+            if not rows and not self.path.endswith(".py"):
                 is_known = isinstance(at, Number) and isinstance(held, (Number, RunTime))
                 name = name_of(kept).lstrip(".").rpartition("[")[0] if kept is not None else "…"
                 return held if is_known and held is not None else RunTime(f"{name}[{text_of(at)}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -181,8 +182,9 @@ class Objects(Names):
             return
         if declare.type in LISTS and isinstance(declare.value, Items) and len(declare.value.items) > 1:
             # Braces give the elements, where parentheses would give their number.
-            count = Sizes(_braces_shape(declare.value.items))
-            self.put(place, ArrayValue(count, size_of(self._resolved((declare.template or ("",))[0]))))
+            element = (declare.template or ("",))[0]
+            count = Sizes(_braces_shape(declare.value.items, element))
+            self.put(place, ArrayValue(count, size_of(self._resolved(element))))
             return
         is_known = "new " + declare.type in self.handlers and not declare.is_pointer
         if is_known and not self.project.has_own(declare.type, declare.type_scope, self.path):
@@ -547,9 +549,13 @@ def accepts(function: Function, count: int) -> bool:
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)
 
 
-def _braces_shape(items: Sequence[Expr]) -> tuple[Number, ...]:
-    """Return how many items braces have, and those inside of them where they are equally many."""
+_OF_LISTS = re.compile(rf"(?:std::)?(?:{'|'.join(sorted(LISTS))})\s*<")
+
+
+def _braces_shape(items: Sequence[Expr], element: str) -> tuple[Number, ...]:
+    """Return how many items braces have, and those inside of them where these are lists, equally long."""
     rows = [it.items for it in items if isinstance(it, Items)]
-    if not rows or len(rows) != len(items) or len({len(it) for it in rows}) != 1:
+    is_even = len(rows) == len(items) and len({len(it) for it in rows}) == 1
+    if not is_even or (inner := _OF_LISTS.match(element)) is None:
         return (Number(len(items)),)
-    return Number(len(items)), *_braces_shape(rows[0])
+    return Number(len(items)), *_braces_shape(rows[0], element[inner.end() :])
