@@ -44,7 +44,10 @@ LIMITS = {
     "local_atomic_cycles": (2, 10),
 }
 STEPS = (0.7, 0.85, 0.93, 1.07, 1.15, 1.3, 1.6)
-UNSEEN = ("unseen", "unseen_second", "unseen_third", "unseen_fourth", "unseen_fifth", "unseen_sixth", "unseen_seventh")
+UNSEEN = (
+    "unseen",
+    *(f"unseen_{it}" for it in ("second", "third", "fourth", "fifth", "sixth", "seventh")),
+)
 """Families of kernels that nothing is fitted to."""
 WORST = 1.0
 """A logarithm beyond which an error counts no more: fitting must not chase what the model lacks."""

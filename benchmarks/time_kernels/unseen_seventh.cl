@@ -219,7 +219,7 @@ __kernel void lj_neighbours(__global const float4 *x, __global const int *list, 
     f[i] = (float4)(fx, fy, fz, 0);
 }
 
-// time: kernel=hgemm_naive global=512,512 local=16,16 A=values(262144,1.5,0.25,2.0) B=values(262144,0.5,1.25) C=zeros(262144) n=512
+// time: kernel=hgemm_naive global=512,512 local=16,16 A=zeros(262144) B=zeros(262144) C=zeros(262144) n=512
 __kernel void hgemm_naive(__global const half *A, __global const half *B, __global half *C, int n)
 {
     int col = get_global_id(0), row = get_global_id(1);
@@ -356,7 +356,7 @@ __kernel void spmv_coo(__global const int *row, __global const int *col, __globa
     atomic_add(&y[row[i]], val[i] * x[col[i]]);
 }
 
-// time: kernel=spmv_dia global=524288 local=256 data=random(4718592) offsets=values(9,-1024,-512,-64,-1,0,1,64,512,1024) x=random(524288) y=zeros(524288) diags=9
+// time: kernel=spmv_dia global=524288 local=256 data=random(4718592) offsets=values(-1024,-512,-64,-1,0,1,64,512,1024) x=random(524288) y=zeros(524288) diags=9
 __kernel void spmv_dia(__global const float *data, __global const int *offsets, __global const float *x, __global float *y, int diags)
 {
     int row = get_global_id(0), n = get_global_size(0);
