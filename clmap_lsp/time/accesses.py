@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -178,14 +179,24 @@ _PARTIAL = 1.5
 """What a sector costs of which a part is written, over one that is written whole; the same measurement."""
 
 
+_APART = 0.04
+"""What scattered stores cost more with each doubling of the SIMD groups of a work-group, whose stores come
+between. NVIDIA H100, `benchmarks/time_kernels/store_groups.cl`: three words of each sector by groups of 64,
+256 and 1024 take 28.9, 31.7 and 34.2 us, eight 83.5, 87.8 and 88.5, one 91 whatever the groups."""
+_USUAL_SIMD_GROUPS = 8
+"""Of a work-group, with which `store_sector_s` was measured."""
+
+
 def with_combined_stores(
-    made: Sequence[tuple[MachineAccess, AccessDemand]],
+    made: Sequence[tuple[MachineAccess, AccessDemand]], simd_groups: int = _USUAL_SIMD_GROUPS
 ) -> tuple[AccessDemand, ...]:
     """Return accesses with the sectors of stores as the second level gets them.
 
     A SIMD group's stores to one object that follow each other in a block are combined before they leave the
-    first level, unless a request is of many lines.
+    first level, unless a request is of many lines: then it is the less likely the more SIMD groups a
+    work-group has.
     """
+    apart = 1.0 + _APART * math.log2(simd_groups / _USUAL_SIMD_GROUPS)
     together: dict[tuple[int, int, float], list[int]] = {}
     for place, (one, it) in enumerate(made):
         if it.op == "store" and it.space != "local" and one.rows and it.requests:
@@ -199,6 +210,7 @@ def with_combined_stores(
         combine = all(it.l2_lines <= _COMBINED_LINES * it.requests for it in some)
         kept = min(least, asked) if combine else asked
         cost = kept * (1.0 if written >= 0.75 * kept else _PARTIAL)
+        cost *= apart if len(some) > 1 and not combine else 1.0
         for place, it in zip(places, some, strict=True):
             result[place] = dataclasses.replace(it, l2_sectors=it.l2_sectors * cost / asked if asked else 0.0)
     return tuple(result)

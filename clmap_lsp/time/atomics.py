@@ -24,11 +24,13 @@ class AtomicDemand:
 
     same: float = 0.0
     """Operations on an address right after another one's, summed: lanes, or SIMD groups if uniform."""
-    lines: float = 0.0
-    """Lines asked for, over all requests."""
     requests: float = 0.0
+    sectors: float = 0.0
+    """Sectors asked for, over all requests; whole ones count less."""
+    again: float = 0.0
+    """Operations beyond the first of a request on a sector: lanes that meet at an address take turns."""
     spread: float = 1.0
-    """How many lines they are spread over."""
+    """How many pieces of `PIECE_BYTES` they are spread over."""
     local_cycles: float = 0.0
     """Of local memory, over the launch."""
     stored: float = 0.0
@@ -44,36 +46,100 @@ def atomic_demand(
     from clmap_lsp.emulator.symbolic.counting import is_uniform_in_group
 
     spans = _spans(made, launch)
-    same = lines = requests = local = 0.0
+    same = requests = sectors = again = local = 0.0
     spread = 1.0
     merged = _merged(made)
     for it in accesses:
         if it.op != "atomic":
             continue
         rows: list[Rows] = found.rows.get(it.site, [])
-        executions = it.requests * 32.0
         if it.space == "local":
             alike = rows and it.site in merged and all(is_uniform_in_group(one.offset) for one in rows)
             local += it.requests * (1.0 if alike else _multiplicity(rows))
             continue
-        if not rows:
-            addresses, covered = spans.get(it.site, (1e6, 1e5))
-            requests += it.requests
-            lines += it.requests * min(32.0, covered)
-            spread = max(spread, covered)
-            same += executions / max(addresses, 1.0)
-            continue
-        low = min((one.offset.const for one in rows), default=0)
-        uniform = bool(rows) and all(one.offset.is_uniform for one in rows)
-        addresses, covered = _addresses(rows, low)
         requests += it.requests
-        lines += it.l2_lines
-        spread = max(spread, covered)
-        if uniform:
+        if rows and all(one.offset.is_uniform for one in rows):  # One for a SIMD group.
             same += it.requests
-        else:
-            same += executions / max(addresses, 1.0)
-    return AtomicDemand(same, lines, requests, spread, local, *_flags(accesses, found))
+            sectors += it.requests
+            continue
+        places = (_places(rows) if rows else None) or _anywhere(*spans.get(it.site, (1e6, 4e6)))
+        same += it.requests * _LANES / places.addresses
+        sectors += it.requests * places.sectors
+        again += it.requests * places.again
+        spread = max(spread, places.pieces)
+    return AtomicDemand(same, requests, sectors, again, spread, local, *_flags(accesses, found))
+
+
+PIECE_BYTES = 512
+"""Of memory, for which one slice of the second level does the atomics. Measured on an H100
+(`benchmarks/time_kernels/together.cl`, microbenchmarks `atomic_lines`): atomics on 64 addresses that are two
+lines apart take half as long as on 64 that are one line apart."""
+_LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the lanes of a mean request go."""
+
+    addresses: float
+    """How many there are over the launch."""
+    pieces: float
+    sectors: float
+    again: float
+
+
+def _anywhere(addresses: float, size: float) -> _Places:
+    """Return places that are chosen at random among so many addresses in so many bytes."""
+    all_sectors = max(size / 32, 1.0)
+    sectors = all_sectors * (1.0 - (1.0 - 1.0 / all_sectors) ** _LANES)
+    # The most lanes that meet at one of a sector's addresses, where so many come to each on average.
+    meeting = _LANES / sectors / max(min(addresses, 8.0), 1.0)
+    turns = max(1.0, meeting + 1.6 * meeting**0.5)
+    return _Places(max(addresses, 1.0), max(size / PIECE_BYTES, 1.0), sectors, sectors * (turns - 1.0))
+
+
+_WORDS = 8
+_WHOLE = 0.78
+"""What a sector costs of which all words are asked for, over one of which some are; `atomic_line`, H100."""
+_SAMPLE = 1 << 18
+"""Lanes that are looked at."""
+
+
+def _places(rows: list[Rows]) -> _Places | None:
+    """Return where an atomic whose addresses are known goes; `None` if these are too many to be looked at."""
+    import numpy as np
+
+    from clmap_lsp.emulator.symbolic.counting import dense
+
+    sampled, extents = [], []
+    for one in rows:
+        try:
+            addresses, active, rest = dense(one)
+        except OverBudgetError:
+            return None
+        short = -addresses.shape[1] % _LANES
+        lanes = np.pad(np.where(active, addresses + rest.const, -1), ((0, 0), (0, short)), constant_values=-1)
+        lanes = lanes.reshape(-1, _LANES)
+        sampled.append(lanes[:: max(1, lanes.size // _SAMPLE)])
+        moves = sum(abs(factor) * (one.counts[d] - 1) for d, factor in rest.coefs)
+        if moves:  # The same again elsewhere: all in between is taken to be gone to.
+            extents.append(float(lanes.max() - lanes[lanes >= 0].min(initial=lanes.max()) + moves + 4))
+    lanes = np.concatenate(sampled)
+    request = np.repeat(np.arange(len(lanes)), _LANES)[lanes.reshape(-1) >= 0]
+    flat = lanes.reshape(-1)[lanes.reshape(-1) >= 0]
+    if not len(flat):
+        return None
+    pairs, meeting = np.unique(np.stack((request, flat), axis=1), axis=0, return_counts=True)
+    sector = np.concatenate(([True], np.any(np.diff(pairs // np.array([1, 32]), axis=0) != 0, axis=1)))
+    starts = np.flatnonzero(sector)
+    turns = np.maximum.reduceat(meeting, starts)
+    whole = np.diff(starts, append=len(pairs)) >= _WORDS
+    asked = float(len(np.unique(request)))
+    reach = max(extents, default=0.0)
+    pieces = max(float(np.unique(flat // PIECE_BYTES).size), reach / PIECE_BYTES)
+    distinct = max(float(np.unique(flat).size), reach / 4.0)
+    sectors = float(np.where(whole, _WHOLE, 1.0).sum()) / asked
+    return _Places(distinct, pieces, sectors, float((turns - 1).sum()) / asked)
 
 
 _FLAG_LINES = 32.0
@@ -95,7 +161,7 @@ def _flags(accesses: Sequence[AccessDemand], found: Profile) -> tuple[float, flo
             continue
         if not all(is_uniform_in_group(one.offset) for one in rows):
             continue
-        covered = _addresses(rows, min(one.offset.const for one in rows))[1]
+        covered = _lines(rows, min(one.offset.const for one in rows))
         if covered <= _FLAG_LINES:
             stored += it.requests
             spread = max(spread, covered)
@@ -132,7 +198,7 @@ def _merged(made: Compiled) -> frozenset[int]:
 
 
 def _spans(made: Compiled, launch: Launch) -> dict[int, tuple[float, float]]:
-    """Return for atomics whose places are not known how many addresses and lines their buffers have."""
+    """Return for atomics whose places are not known how many addresses and bytes their buffers have."""
     spans = {}
     for statement in ir.walk(made.probed.kernel.body):
         if not isinstance(statement, ir.Atomic):
@@ -143,12 +209,13 @@ def _spans(made: Compiled, launch: Launch) -> dict[int, tuple[float, float]]:
             if isinstance(buffer, BufferArgument):
                 spans[statement.site] = (
                     float(buffer.count),
-                    max(buffer.count * statement.type.size / 128, 1.0),
+                    float(buffer.count * statement.type.size),
                 )
     return spans
 
 
-def _addresses(rows: list[Rows], low: int) -> tuple[float, float]:
+def _lines(rows: list[Rows], low: int) -> float:
+    """Return over how many lines, at the most, an access goes."""
     from clmap_lsp.emulator.symbolic.counting import dense
 
     first, end = None, None
@@ -156,13 +223,12 @@ def _addresses(rows: list[Rows], low: int) -> tuple[float, float]:
         try:
             addresses, _, rest = dense(one)
         except OverBudgetError:
-            return 1e9, 1e7
+            return 1e7
         reach = sum(abs(c) * (one.counts[d] - 1) for d, c in rest.coefs)
         at = int(addresses.min()) + rest.const
         first = at if first is None else min(first, at)
         end = max(end or 0, int(addresses.max()) + rest.const + reach + one.size)
-    width = (end or 4) - (first or 0)
-    return max(width / 4.0, 1.0), max(width / 128.0, 1.0)
+    return max(((end or 4) - (first or 0)) / 128.0, 1.0)
 
 
 def _multiplicity(rows: list[Rows]) -> float:

@@ -16,7 +16,7 @@ from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
 from clmap_lsp.time.facts import TimeFacts
 from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
-from clmap_lsp.time.latency import path_cycles
+from clmap_lsp.time.latency import Orders, orders_of, path_cycles
 from clmap_lsp.time.private import lines_and_sectors, scattered_elements
 from clmap_lsp.time.stream import Kept, seen_of
 
@@ -197,11 +197,13 @@ def demand(
     seen = seen_of(found, launch, side_by_side, facts.compute_units, cache, facts.simd_width, kept)
     counters = Counters(device)
     accesses = with_combined_stores(
-        [(one, it) for one in run.accesses if (it := access_demand(one, seen.hits, counters)) is not None]
+        [(one, it) for one in run.accesses if (it := access_demand(one, seen.hits, counters)) is not None],
+        per_group,
     )
     warps = float(found.simd_groups)
     private = _private(run, seen.spilled, facts.simd_width)
-    path = _path(run, accesses, facts, private, warps)
+    orders = orders_of(run.compiled.code.blocks, run.weights)
+    path = _path(run, accesses, facts, private, warps, orders)
     best = tuple(it.at_its_best() for it in accesses)
     return Demand(
         groups,
@@ -213,7 +215,7 @@ def demand(
         places_of(found, accesses, counters),
         private,
         path,
-        path if best == accesses else _path(run, best, facts, private, warps),
+        path if best == accesses else _path(run, best, facts, private, warps, orders),
         _barriers(run, warps),
         atomic_demand(accesses, found, made, launch),
         found.balance,
@@ -224,7 +226,12 @@ def demand(
 
 
 def _path(
-    run: Executed, accesses: tuple[AccessDemand, ...], facts: TimeFacts, private: PrivateDemand, warps: float
+    run: Executed,
+    accesses: tuple[AccessDemand, ...],
+    facts: TimeFacts,
+    private: PrivateDemand,
+    warps: float,
+    orders: Orders | None = None,
 ) -> dict[float, float]:
     by_site: dict[int, AccessDemand] = {}
     for it in accesses:  # A loop's main part rather than what is left of its turns.
@@ -238,6 +245,7 @@ def _path(
             _latencies(by_site, facts, wait, private),
             lambda it: _occupies(it, by_site),
             {Pipe.FP64: 1.0, Pipe.SPECIAL: 2.0},
+            orders,
         )
         for wait in WAITS
     }

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from clmap_lsp.compiled.machine_code import BasicBlock, Instruction, Pipe
+from clmap_lsp.time.order import issue_order, uniform_registers
 
-_IN_FLIGHT = 16
-"""Registers that loads under way wait to fill: the assembler keeps to 32 where it can, so that a unit stays
-full, and the others hold addresses and sums. ptxas 13 for sm_90: 13 to 16 loads of a word in loops of 16 to
-48 of them, three or four of four words."""
+Orders = tuple[tuple[int, ...], ...]
+"""For each block the places of its instructions, those of all copies, as they are issued."""
+
+
+def orders_of(blocks: Sequence[BasicBlock], weights: Sequence[float]) -> Orders:
+    """Return the order of the machine code in blocks that are executed."""
+    uniform = uniform_registers(blocks)
+    return tuple(
+        _order(block.instructions * block.copies, uniform) if weight > 0 else ()
+        for block, weight in zip(blocks, weights, strict=True)
+    )
+
+
+def _order(instructions: Sequence[Instruction], uniform: frozenset[str]) -> tuple[int, ...]:
+    return tuple(issue_order(instructions, _needs(instructions), uniform))
 
 
 def path_cycles(
@@ -21,24 +32,25 @@ def path_cycles(
     latency: Callable[[Instruction, int], float],
     occupies: Callable[[Instruction], float],
     issue: Mapping[Pipe, float],
+    orders: Orders | None = None,
 ) -> float:
     """Return the cycles of the mean SIMD group.
 
-    The assembler orders the instructions of a block as their results are ready; none passes a barrier, and
-    no load a store before it to the same kind of memory. A loop's pass ends when its last instruction has
-    issued.
+    Instructions are issued one after the other, each as soon as its operands are there. A loop's pass ends
+    when its last instruction has issued.
     """
     total = 0.0
     carried: dict[str, float] = {}
     now = 0.0
-    for block, weight in zip(blocks, weights, strict=True):
+    orders = orders_of(blocks, weights) if orders is None else orders
+    for block, weight, order in zip(blocks, weights, orders, strict=True):
         if weight <= 0 or not block.instructions:
             continue
         instructions = block.instructions * block.copies
-        once, ready = _pass(instructions, carried, now, latency, occupies, issue)
+        once, ready = _pass(instructions, order, carried, now, latency, occupies, issue)
         each = once - now
         if block.header is not None and any(blocks[it] is block for it in block.successors):
-            again, ready = _pass(instructions, ready, once, latency, occupies, issue)
+            again, ready = _pass(instructions, order, ready, once, latency, occupies, issue)
             each = again - once
         total += each / block.copies * weight / max(warps, 1e-9)
         now = once
@@ -48,6 +60,7 @@ def path_cycles(
 
 def _pass(
     instructions: Sequence[Instruction],
+    order: Sequence[int],
     carried: Mapping[str, float],
     start: float,
     latency: Callable[[Instruction, int], float],
@@ -57,65 +70,38 @@ def _pass(
     """Return when a pass has issued all instructions, and when each register is ready."""
     runs = _runs(instructions)
     copies = Counter(runs)
-    latencies = [latency(it, copies[run]) for it, run in zip(instructions, runs, strict=True)]
     needs = _needs(instructions)
-    heights = _heights(needs, latencies)
-    users: list[list[int]] = [[] for _ in instructions]
-    missing = [len(it) for it in needs]
-    for place, before in enumerate(needs):
-        for one in before:
-            users[one].append(place)
+    first_reads, last_writes = _borders(instructions, carried, start)
+    done = [0.0] * len(instructions)
+    at = pipeline = start
+    for place in order:
+        it = instructions[place]
+        begun = max(
+            first_reads[place], start, *(_ready(one, instructions, done, place) for one in needs[place])
+        )
+        if it.cost > 0 or it.memory is not None:  # What is folded into its users holds up nobody.
+            begun = at = max(at, begun)
+        if it.memory is not None:
+            pipeline = max(begun, pipeline) + occupies(it)
+            begun = pipeline - 1.0
+        done[place] = begun + latency(it, copies[runs[place]])
+        at += max(it.cost * issue.get(it.pipe, 1.0), 0.0)
+        for pipe, slots in it.extra:
+            at += slots * issue.get(pipe, 1.0)
+    return at, {**carried, **{name: done[place] for name, place in last_writes.items()}}
+
+
+def _borders(
+    instructions: Sequence[Instruction], carried: Mapping[str, float], start: float
+) -> tuple[list[float], dict[str, int]]:
+    """Return for each instruction when what it reads from before the pass is ready, and who writes last."""
     written: dict[str, int] = {}
-    first_reads: list[float] = []
+    first_reads = []
     for place, it in enumerate(instructions):
         first_reads.append(max((carried.get(r, start) for r in it.reads if r not in written), default=start))
         for name in it.writes:
             written[name] = place
-    done = [0.0] * len(instructions)
-    # (when its operands are there, how much waits for it, place): those whose operands are being made.
-    waiting = [(first_reads[k], -heights[k], k) for k, count in enumerate(missing) if not count]
-    heapq.heapify(waiting)
-    able: list[tuple[float, int]] = []
-    at = pipeline = start
-    under_way: list[float] = []
-    while waiting or able:
-        while waiting and waiting[0][0] <= at:
-            _, height, place = heapq.heappop(waiting)
-            heapq.heappush(able, (height, place))
-        if not able:
-            at = waiting[0][0]
-            continue
-        _, place = heapq.heappop(able)
-        it = instructions[place]
-        begun = at
-        if it.memory is not None:
-            begun = max(at, pipeline)
-            if it.memory.op == "load" and len(under_way) + words_of(it) > _IN_FLIGHT:
-                begun = max(begun, under_way[words_of(it) - _IN_FLIGHT - 1])
-            pipeline = begun + occupies(it)
-            begun = pipeline - 1.0
-        done[place] = begun + latencies[place]
-        if it.memory is not None and it.memory.op == "load":
-            under_way += [done[place]] * words_of(it)
-        at += max(it.cost * issue.get(it.pipe, 1.0), 0.0)
-        for pipe, slots in it.extra:
-            at += slots * issue.get(pipe, 1.0)
-        for user in users[place]:
-            missing[user] -= 1
-            if not missing[user]:
-                ready = max(
-                    first_reads[user], *(_ready(one, instructions, done, user) for one in needs[user])
-                )
-                heapq.heappush(waiting, (ready, -heights[user], user))
-    result = dict(carried)
-    for name, place in written.items():
-        result[name] = done[place]
-    return at, result
-
-
-def words_of(it: Instruction) -> int:
-    """Return the registers that a load fills."""
-    return 1 if it.memory is None else min(max(it.memory.size // 4, 1), _IN_FLIGHT)
+    return first_reads, written
 
 
 def _runs(instructions: Sequence[Instruction]) -> list[tuple[int | None, int]]:
@@ -165,13 +151,3 @@ def _needs(instructions: Sequence[Instruction]) -> list[tuple[int, ...]]:
         for name in it.writes:
             writer[name] = place
     return result
-
-
-def _heights(needs: Sequence[tuple[int, ...]], latencies: Sequence[float]) -> list[float]:
-    """Return the longest way from each instruction to the end of the block, in cycles."""
-    heights = [0.0] * len(needs)
-    for place in range(len(needs) - 1, -1, -1):
-        heights[place] += latencies[place]
-        for one in needs[place]:
-            heights[one] = max(heights[one], heights[place])
-    return heights

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clmap_lsp.time.atomics import PIECE_BYTES
 from clmap_lsp.time.model import Prediction, busiest, is_mostly_launch, missing
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _whys(found: Prediction) -> dict[str, str]:
         "latency": f"a SIMD group waits for what it needs, {rounds:.3g} rounds of {resident.groups} "
         f"work-groups a compute unit (no more for {_LIMITS[resident.limit]})",
         "barrier": f"{demand.barriers:.3g} barriers, {warps} SIMD groups a work-group",
-        "atomics": f"{_count(demand.atomics.requests)} requests on {_count(demand.atomics.spread)} lines",
+        "atomics": f"{_count(demand.atomics.requests)} requests in "
+        f"{_bytes(demand.atomics.spread * PIECE_BYTES)}",
     }
     for name, rate in (("fp32", facts.fp32), ("fp64", facts.fp64), ("sfu", facts.special)):
         slots = demand.slots.get(name, 0.0)

@@ -61,17 +61,21 @@ __kernel void taps(__global const float *a, __constant float *h, __global float 
 def test_fewer_sectors_in_more_time_are_not_offered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Staging moves 18 times fewer sectors, which the first level had already, and costs barriers."""
+    """Staging moves 18 times fewer sectors, which the first level had already, and costs barriers.
+
+    On an H200 it takes 0.94 of the time, on an H100 as much.
+    """
     kinds, declined = _outcome(tmp_path, TAPS, capsys)
     assert "stage-block" not in kinds
-    assert "predicted to take" in declined
+    assert "which here may as well be a loss" in declined
 
 
 def test_launches_of_a_test_s_size_are_judged_on_a_real_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On 4,096 work-items the launch takes most of the time, so that little is lost."""
-    kinds, declined = _outcome(tmp_path, TAPS.replace("4194304", "4096"), capsys)
+    few = TAPS.replace("k < 32", "k < 16")
+    kinds, declined = _outcome(tmp_path, few.replace("4194304", "4096"), capsys)
     assert "stage-block" not in kinds
     assert "on 4194304 in groups of 256: predicted to take" in declined
 
