@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ class AtomicDemand:
     spread: float = 1.0
     """How many pieces of `PIECE_BYTES` they are spread over."""
     local_cycles: float = 0.0
-    """Of local memory, over the launch."""
+    """Operations of local memory beyond the first of a request: lanes at one address take turns, and what the
+    compiler makes one of is added up before. Wavefronts are counted with those of loads."""
     stored: float = 0.0
     """Stores of SIMD groups to lines that all of them write: flags that many set."""
     stored_lines: float = 1.0
@@ -43,19 +45,17 @@ def atomic_demand(
     accesses: Sequence[AccessDemand], found: Profile, made: Compiled, launch: Launch
 ) -> AtomicDemand:
     """Return what the atomics among the accesses of a launch ask for."""
-    from clmap_lsp.emulator.symbolic.counting import is_uniform_in_group
-
     spans = _spans(made, launch)
     same = requests = sectors = again = local = 0.0
     spread = 1.0
-    merged = _merged(made)
+    merged = merged_sites(made)
     for it in accesses:
         if it.op != "atomic":
             continue
         rows: list[Rows] = found.rows.get(it.site, [])
         if it.space == "local":
-            alike = rows and it.site in merged and all(is_uniform_in_group(one.offset) for one in rows)
-            local += it.requests * (1.0 if alike else _multiplicity(rows))
+            alike = it.site in merged and is_at_one_place(rows)
+            local += it.requests * (1.0 if alike else _multiplicity(rows) - 1.0)
             continue
         requests += it.requests
         if rows and all(one.offset.is_uniform for one in rows):  # One for a SIMD group.
@@ -181,7 +181,28 @@ _MERGED = _BY_MASK | {
 }
 
 
-def _merged(made: Compiled) -> frozenset[int]:
+def is_at_one_place(rows: list[Rows]) -> bool:
+    """Tell whether all lanes of a work-group go to one address at a time."""
+    from clmap_lsp.emulator.symbolic.counting import is_uniform_in_group
+
+    return bool(rows) and all(is_uniform_in_group(one.offset) for one in rows)
+
+
+def made_one(accesses: Sequence[AccessDemand], found: Profile, made: Compiled) -> tuple[AccessDemand, ...]:
+    """Return accesses with one wavefront for each local atomic that is one operation of a SIMD group."""
+    merged = merged_sites(made)
+    return tuple(
+        dataclasses.replace(it, line_cycles=it.requests)
+        if it.op == "atomic"
+        and it.space == "local"
+        and it.site in merged
+        and is_at_one_place(found.rows.get(it.site, []))
+        else it
+        for it in accesses
+    )
+
+
+def merged_sites(made: Compiled) -> frozenset[int]:
     """Return the atomics that compilers make one of for a SIMD group at one address.
 
     Integers whose result nobody uses, and counters: what each lane gets follows from the lanes before it.

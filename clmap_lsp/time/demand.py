@@ -13,7 +13,7 @@ from clmap_lsp.compiled.machine_code import Instruction, Pipe
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, WHETHER
 from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_combined_stores
-from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
+from clmap_lsp.time.atomics import AtomicDemand, atomic_demand, made_one
 from clmap_lsp.time.facts import TimeFacts
 from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
 from clmap_lsp.time.latency import Orders, orders_of, path_cycles
@@ -200,6 +200,7 @@ def demand(
         [(one, it) for one in run.accesses if (it := access_demand(one, seen.hits, counters)) is not None],
         per_group,
     )
+    accesses = made_one(accesses, found, made)
     warps = float(found.simd_groups)
     private = _private(run, seen.spilled, facts.simd_width)
     orders = orders_of(run.compiled.code.blocks, run.weights)

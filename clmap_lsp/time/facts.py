@@ -94,7 +94,7 @@ class TimeFacts:
     atomic_s: float
     """An atomic where none has the address of another, whole device."""
     local_atomic_cycles: float
-    """A local atomic request, for each lane that shares an address."""
+    """A local atomic request, for each lane beyond the first that shares an address."""
     exponent: float
     """Of the norm by which parts overlap: 1 is one after the other, infinity is a roofline."""
     barrier_exponent: float

@@ -45,6 +45,22 @@ def test_lanes_that_meet_in_a_sector_take_as_many_turns_as_the_most_at_an_addres
     assert found.again == 15 * N / 32
 
 
+def test_local_atomics_on_words_of_their_own_are_wavefronts_only() -> None:
+    source = """__kernel void k(__global int *o, int n)
+        { __local int t[256]; int l = get_local_id(0); t[l] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int i = 0; i < n; i++) atomic_add(&t[STEP & 255], i);
+        barrier(CLK_LOCAL_MEM_FENCE); o[get_global_id(0)] = t[l]; }"""
+
+    def cycles(step: str) -> float:
+        text = source.replace("STEP", step)
+        found = predicted(text, "nvidia-h100-sxm", size=(N,), local=(256,), o=f"zeros({N})", n=64)
+        return float(found.demand.atomics.local_cycles) / (64 * N / 32)
+
+    assert cycles("l + i") == 0
+    assert cycles("(l >> 2) + i") == pytest.approx(3)
+
+
 def storing(body: str, local: int) -> Any:
     source = f"__kernel void k(__global float *o) {{ int i = get_global_id(0) * 8; {body} }}"
     return predicted(source, "nvidia-h100-sxm", size=(N,), local=(local,), o=f"zeros({8 * N})")
