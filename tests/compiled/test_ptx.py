@@ -189,7 +189,7 @@ def test_a_wide_load_is_of_the_vector_that_it_loads() -> None:
 
 
 def test_loads_under_way_are_limited_by_the_registers_that_they_fill() -> None:
-    """Sixteen loads of a word wait together, sixteen of four words in turns: 32 registers hold six of them."""
+    """Sixteen loads of a word wait together, of four words in turns: 32 registers hold six of them."""
 
     def path(words: int) -> float:
         kind = {1: "b32", 4: "v4.b32"}[words]
