@@ -20,7 +20,7 @@ from clmap_lsp.emulator.image_addressing import Pair, Sampler, Texel, layer, nea
 from clmap_lsp.emulator.layout import FAULT_UNSUPPORTED, SCALARS
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I1, I64, POINTER, is_float, llvm_type, zero
-from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, format_of, is_array
+from clmap_lsp.launch.image import BEFORE_IMAGE, BEHIND_IMAGE, TEXEL_BYTES, dimensions, format_of, is_array
 from clmap_lsp.source.ir import Expression, ImageRead, ImageWrite, Read, Variable
 from clmap_lsp.source.types import OpaqueType
 
@@ -115,7 +115,7 @@ class _Reader:
         offset = _offset(ctx, self.image, [it.place for it in texels])
         beyond = [it.is_outside for it in texels if it.is_outside is not None]
         if beyond and part is None:
-            offset = builder.select(reduce(builder.or_, beyond), ir.Constant(I64, -TEXEL_BYTES), offset)
+            offset = builder.select(reduce(builder.or_, beyond), ir.Constant(I64, BEHIND_IMAGE), offset)
         pointer = Pointer(ctx.plan.numbers[self.image], offset, TEXEL_BYTES)
 
         def load() -> ir.Value:
@@ -245,9 +245,12 @@ def _offset(ctx: Context, image: Variable, places: Sequence[ir.Value]) -> ir.Val
 
 
 def _checked_offset(ctx: Context, image: Variable, coordinate: ir.Value) -> ir.Value:
-    """Return the byte offset of a texel without a sampler; outside the image it is outside the buffer."""
+    """Return the byte offset of a texel without a sampler; outside the image it is outside the buffer.
+
+    Before the first texel along an axis, where no image reaches, it is `BEFORE_IMAGE`, else `BEHIND_IMAGE`.
+    """
     builder = ctx.builder
-    places, outside = [], ir.Constant(I1, 0)
+    places, outside, before = [], ir.Constant(I1, 0), ir.Constant(I1, 0)
     for d, value in enumerate(_along(ctx, image, coordinate)[: dimensions(_type_name(image))]):
         whole = value
         if is_float(value.type):
@@ -255,5 +258,7 @@ def _checked_offset(ctx: Context, image: Variable, coordinate: ir.Value) -> ir.V
             whole = ctx.call("llvm.fptosi.sat.i64.f64", I64, [ctx.call("llvm.floor.f64", DOUBLE, [wide])])
         place = resize(ctx, whole, I64, signed=True)
         outside = builder.or_(outside, builder.icmp_unsigned(">=", place, _extent(ctx, image, d)))
+        before = builder.or_(before, builder.icmp_signed("<", place, ir.Constant(I64, 0)))
         places.append(place)
-    return builder.select(outside, ir.Constant(I64, -TEXEL_BYTES), _offset(ctx, image, places))
+    offset = builder.select(outside, ir.Constant(I64, BEHIND_IMAGE), _offset(ctx, image, places))
+    return builder.select(before, ir.Constant(I64, BEFORE_IMAGE), offset)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind, Grounds
+from clmap_lsp.launch.image import BEHIND_IMAGE
 from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.types import PointerType
@@ -120,7 +121,8 @@ def _follows(fault: Fault, short: str | None) -> bool:
 def _supposing(fault: Fault, short: str | None) -> Fault:
     name = short if fault.kind is FaultKind.UNINITIALISED_READ else fault.buffer
     joint = f", {_this(fault)}"
-    return fault.supposing(f"`{name}` is as short as was inferred for it", Grounds.GUESS, joint=joint)
+    size = "small" if fault.offset == BEHIND_IMAGE else "short"
+    return fault.supposing(f"`{name}` is as {size} as was inferred for it", Grounds.GUESS, joint=joint)
 
 
 def _this(fault: Fault) -> str:
@@ -130,13 +132,15 @@ def _this(fault: Fault) -> str:
 def _is_guess(launch: Launch, fault: Fault) -> bool:
     """Tell whether a fault is no more than an access behind the end of a buffer whose size was inferred."""
     argument = None if fault.buffer is None else launch.arguments.get(fault.buffer)
-    if fault.kind not in _OUTSIDE or fault.offset is None or fault.offset < 0:
+    if fault.kind not in _OUTSIDE or fault.offset is None:
+        return False
+    if isinstance(argument, BufferArgument) and argument.sides:
+        return fault.buffer in launch.inferred and fault.offset == BEHIND_IMAGE
+    if fault.offset < 0:
         return False
     if isinstance(argument, LocalArgument):
         return fault.buffer in launch.inferred and fault.offset < _MOST_LOCAL_BYTES
-    may_be_longer = (
-        isinstance(argument, BufferArgument) and not argument.sides and argument.fill is not Fill.NULL
-    )
+    may_be_longer = isinstance(argument, BufferArgument) and argument.fill is not Fill.NULL
     return may_be_longer and fault.buffer in launch.inferred
 
 
@@ -145,9 +149,10 @@ def _longer(kernel: Kernel, launch: Launch, faults: tuple[Fault, ...]) -> Iterat
     by_name = {it.name: it.type for it in kernel.parameters}
     needed: dict[str, int] = {}
     for fault in faults:
-        if fault.buffer is not None and fault.offset is not None and _is_guess(launch, fault):
-            needed[fault.buffer] = max(needed.get(fault.buffer, 0), fault.offset + 1)
-    for name in dict.fromkeys(it.buffer for it in faults if it.kind in _OUTSIDE):
+        offset = -1 if fault.offset is None else fault.offset
+        if fault.buffer is not None and offset >= 0 and _is_guess(launch, fault):
+            needed[fault.buffer] = max(needed.get(fault.buffer, 0), offset + 1)
+    for name in dict.fromkeys(it.buffer for it in faults if _is_guess(launch, it)):
         image = launch.arguments.get(name or "")
         if name in launch.inferred and isinstance(image, BufferArgument) and image.sides:
             wider = _wider(image, image.count + 1)

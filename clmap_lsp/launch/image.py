@@ -19,6 +19,10 @@ NO_LAYOUT: Final = "how the device lays out texels, and their format, are not kn
 """Why nothing is said of what an access costs."""
 TEXEL_BYTES = 16
 """Four channels of 32 bits, whatever the host's format: float, int or uint as the kernel reads them."""
+BEHIND_IMAGE: Final = -TEXEL_BYTES
+"""The offset that stands for texels that a larger image may have."""
+BEFORE_IMAGE: Final = -2 * TEXEL_BYTES
+"""That of texels that none has."""
 
 
 def dimensions(type_name: str) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from clmap_lsp.cli import main
 from clmap_lsp.config import Settings
 from clmap_lsp.emulator.result import EmulationResult
 from clmap_lsp.emulator.roomier import with_room
@@ -45,3 +48,22 @@ def test_all_runs_of_a_launch_draw_on_one_budget(whole: bool, share: float, give
 
     with_room(kernel, launch, run, 1000)
     assert asked == pytest.approx(given, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("place", "severity"), [("id % 96, id / 96", "information"), ("-1 - id, 0", "error")]
+)
+def test_sides_of_images_that_nobody_gave_accuse_no_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str, severity: str
+) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "__kernel void k(__write_only image2d_t to) {\n  int id = get_global_id(0);\n"
+        f"  write_imagef(to, (int2)({place}), (float4)(1));\n}}\n"
+    )
+    main(["check", str(path), "--emulate", "--format", "json", "--global", "2097152", "--local", "64"])
+    found = [it for it in json.loads(capsys.readouterr().out)["findings"] if it["code"] == "CM301"]
+    assert [it["severity"] for it in found] == [severity]
+    assert found[0]["message"].startswith("if `to` is as small as was inferred") == (
+        severity == "information"
+    )
