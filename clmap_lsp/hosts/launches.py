@@ -52,6 +52,7 @@ _MAKING = frozenset(("clCreateKernel", "Kernel", "createKernel", "create_kernel"
 _MAKING_PROGRAMS = frozenset(
     ("clCreateProgramWithSource", "clBuildProgram", "Program", "build", "build_with_source", "createProgram")
 )
+_KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _MAX_KERNELS = 3
 """Kernels that one field of a structure is known to hold; with more it is one of a wrapper that holds any."""
@@ -339,7 +340,7 @@ class _Runs:
         with budget.half_of_steps():
             self._run_outermost(new, reaching)
         for function in wanted:
-            if not function.path.endswith(".py"):  # What calls it may say which kernel, and how large.
+            if self._is_given_its_kernel(function):  # What calls it says which, and how large.
                 self._run_with_callers(function)
             if not self._is_covered(function):
                 self._run(function)
@@ -348,6 +349,11 @@ class _Runs:
         self._run_users()
         self._make_kernels()
         self._make_programs()
+
+    def _is_given_its_kernel(self, function: Function) -> bool:
+        """Tell whether a function of C or C++ that launches has a kernel among its parameters."""
+        types = {it.type.rstrip("*& ") for it in function.parameters}
+        return not function.path.endswith(".py") and not types.isdisjoint(_KERNEL_TYPES)
 
     def _run_outermost(self, new: Sequence[str], reaching: Sequence[Function]) -> None:
         """Run modules of Python, and what nothing calls that comes to a launch."""
