@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import Limit
-from clmap_lsp.emulator.run import emulate
 from clmap_lsp.launch.contents import buffer_bytes
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.launch.problem import LaunchError
@@ -78,6 +77,8 @@ class Allowance:
 
         Raises: SpentError if that is not far enough; LaunchError or MemoryError as `emulate` does.
         """
+        from clmap_lsp.emulator.run import emulate  # LLVM, which whoever only asks for findings may lack.
+
         if self.left == math.inf:
             return emulate(program, kernel, launch, settings)
         if self.is_spent:

@@ -36,9 +36,10 @@ RELATIVE_TOLERANCE = 1e-4
 NEAR_ZERO = 1e-5
 """Of the median magnitude of a buffer: smaller differences are held against that, as where sums cancel."""
 
-_WORK_FACTOR, _LEAST_WORK = 64, 50_000_000
-"""What does so many times the work of its original, and more than a moment's, is no rewrite of it: a loop
-that waits for others may never end behind a barrier."""
+_WORK_FACTOR, _LEAST_WORK = 64, 500_000_000
+"""What does so many times the work of its original, and more than half a second's, is no rewrite of it: a
+loop that waits for others may never end behind a barrier. Groups that share what one work-item did on a small
+launch do more than that factor, each in a moment."""
 
 _UNDEFINED = frozenset({FaultKind.DATA_RACE, FaultKind.BARRIER_DIVERGENCE})
 """Faults that leave the original's outputs undefined: there is nothing to compare with."""

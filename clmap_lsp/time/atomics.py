@@ -13,6 +13,7 @@ from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.source import ir
 from clmap_lsp.time.accesses import AccessDemand
+from clmap_lsp.time.model import PIECE_BYTES
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.symbolic.rows import Rows
@@ -70,10 +71,6 @@ def atomic_demand(
     return AtomicDemand(same, requests, sectors, again, spread, local, *_flags(accesses, found))
 
 
-PIECE_BYTES = 512
-"""Of memory, for which one slice of the second level does the atomics. Measured on an H100
-(`benchmarks/time_kernels/together.cl`, microbenchmarks `atomic_lines`): atomics on 64 addresses that are two
-lines apart take half as long as on 64 that are one line apart."""
 _LANES = 32
 
 

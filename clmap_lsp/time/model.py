@@ -56,6 +56,11 @@ _RANGES = {
 }
 """By bound, the factor within which four in five measured launches were (docs/time.md)."""
 
+PIECE_BYTES = 512
+"""Of memory, for which one slice of the second level does the atomics. Measured on an H100
+(`benchmarks/time_kernels/together.cl`, microbenchmarks `atomic_lines`): atomics on 64 addresses that are two
+lines apart take half as long as on 64 that are one line apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:

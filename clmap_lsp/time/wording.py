@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.time.atomics import PIECE_BYTES
-from clmap_lsp.time.model import Prediction, busiest, is_mostly_launch, missing
+from clmap_lsp.time.model import PIECE_BYTES, Prediction, busiest, is_mostly_launch, missing
 
 if TYPE_CHECKING:
     from clmap_lsp.time.accesses import AccessDemand

@@ -9,7 +9,6 @@ import pytest
 from fixing import SETTINGS, subject_of
 
 from clmap_lsp.emulator.run import emulate
-from clmap_lsp.fixes import allowance as allowances
 from clmap_lsp.fixes import defined
 from clmap_lsp.fixes.allowance import Allowance, SpentError
 from clmap_lsp.fixes.offer import UNTRIED, offers, survey
@@ -91,7 +90,7 @@ def test_tries_together_take_what_they_may_and_one_run_more(units: float, monkey
         executed.append(result.work)
         return result
 
-    monkeypatch.setattr(allowances, "emulate", counting)
+    monkeypatch.setattr("clmap_lsp.emulator.run.emulate", counting)
     subject = replace(baseline(subject_of(TAGGED), SETTINGS), allowance=Allowance(units))
     list(offers(subject, SETTINGS))
     assert sum(executed) <= 1.2 * units
@@ -123,7 +122,7 @@ def test_a_run_that_the_allowance_cuts_short_tells_nothing():
 def test_the_search_for_a_launch_ends_with_the_allowance(monkeypatch: pytest.MonkeyPatch):
     subject = baseline(subject_of(TAGGED.partition("\n")[2]), SETTINGS)
     ran: list[object] = []
-    monkeypatch.setattr(allowances, "emulate", lambda *it: ran.append(it) or emulate(*it))
+    monkeypatch.setattr("clmap_lsp.emulator.run.emulate", lambda *it: ran.append(it) or emulate(*it))
     defined.on_better_launch(replace(subject, allowance=Allowance(math.inf)), SETTINGS)
     many = len(ran)
     ran.clear()
