@@ -21,6 +21,7 @@ from clmap_lsp.report.model import CheckReport, FileReport
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Finding
+    from clmap_lsp.source.span import Span
 
 _SECONDS = 30
 _ENVIRONMENT = {
@@ -56,13 +57,26 @@ def _of_file(file: FileReport, revision: str, known: dict[str, frozenset[int] | 
 def _is_changed(
     file: FileReport, finding: Finding, revision: str, known: dict[str, frozenset[int] | None]
 ) -> bool:
-    path = finding.span.path
+    """Tell whether a finding stands on a changed line, or a place that explains it does.
+
+    What is said of a whole kernel stands at its name, which a change of its accesses or of its launch leaves.
+    """
+    return any(
+        _is_on_changed_line(file, span, revision, known)
+        for at, span in enumerate((finding.span, *(it.span for it in finding.related)))
+        if at == 0 or span.path in file.sources
+    )
+
+
+def _is_on_changed_line(
+    file: FileReport, span: Span, revision: str, known: dict[str, frozenset[int] | None]
+) -> bool:
+    path = span.path
     if path not in known:
         source = file.sources.get(path)
         known[path] = None if source is None else changed_rows(path, source.text, revision)
     rows = known[path]
-    first, last = file.start(finding.span).row, file.end(finding.span).row
-    return rows is None or not rows.isdisjoint(range(first, last + 1))
+    return rows is None or not rows.isdisjoint(range(file.start(span).row, file.end(span).row + 1))
 
 
 def changed_rows(path: str, text: str, revision: str) -> frozenset[int] | None:

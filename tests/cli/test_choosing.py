@@ -189,6 +189,35 @@ def test_only_findings_on_changed_lines_are_told(repository: Path) -> None:
     assert done.returncode == 1
 
 
+ROWS = """\
+__kernel void rows(__global const float *in, __global float *out, int width)
+{
+    int x = get_global_id(1), y = get_global_id(0);
+    out[y * width + x] = in[y * width + x] * 2;
+}
+"""
+PROGRAM = """\
+import numpy as np, pyopencl as cl
+def go(queue, program, a, b):
+    program.rows(queue, (512, 512), (16, 16), a, b, np.int32(512))
+"""
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [("r.cl", "* 2;", "* 3;"), ("h.py", "(16, 16)", "(8, 32)")])
+def test_what_a_changed_line_explains_is_told(repository: Path, name: str, old: str, new: str) -> None:
+    """What is said of a whole kernel stands at its name: its accesses and its launch are other lines."""
+    texts = {"r.cl": ROWS, "h.py": PROGRAM}
+    for file, text in texts.items():
+        (repository / file).write_text(text)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "rows")
+    told = ("check", ".", "--diff-base", "HEAD", "--format", "concise")
+    assert not lines(clmap(*told, cwd=repository))
+    (repository / name).write_text(texts[name].replace(old, new))
+    (found,) = lines(clmap(*told, cwd=repository))
+    assert found.startswith("r.cl:1:15") and "CM104" in found
+
+
 def test_a_repository_s_configuration_runs_nothing(repository: Path) -> None:
     """Filters, text conversions, external differences and monitors of a stranger's repository stay unused."""
     ran = repository / "ran"
