@@ -7,7 +7,7 @@ import logging
 import math
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -281,7 +281,7 @@ def _tried(
     chosen: set[str] = set()
     trials = Trials(subject, settings)
     failed: list[Failure] = []
-    for proposal in proposals(subject, failed):
+    for proposal in _small_first(subject, proposals(subject, failed)):
         if proposal.choice in chosen:
             continue
         reason = left_out(proposal)
@@ -304,6 +304,24 @@ def _tried(
     for it in failed:
         log.warning("%s broke on %s: %s", it.kind, subject.analysis.name, it.error)
         yield Declined(it.kind, f"it broke, which is a bug of ours: {it.error}")
+
+
+def _small_first(subject: Subject, found: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Yield proposals, those last whose launches have more work-items: they take most of the allowance."""
+    later: list[Proposal] = []
+    for it in found:
+        if _is_larger(it, subject.launch):
+            later.append(it)
+        else:
+            yield it
+    yield from later
+
+
+def _is_larger(proposal: Proposal, launch: Launch) -> bool:
+    try:
+        return proposal.relaunch is not None and proposal.relaunch(launch).work_items > launch.work_items
+    except Exception:
+        return False  # What breaks is told of where it is tried.
 
 
 def _verified(

@@ -132,3 +132,24 @@ def test_the_search_for_a_launch_ends_with_the_allowance(monkeypatch: pytest.Mon
 
 def test_a_longer_time_limit_gives_more():
     assert Allowance.of(replace(SETTINGS, time_limit_s=20.0)).left == 2 * Allowance.of(SETTINGS).left
+
+
+ROWS = """\
+// clmap: global=65536 local=64 N=256
+__kernel void rows(__global const float *a, __global float *sums, const int N)
+{
+    int x = get_global_id(0);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += a[x * N + k];
+    sums[x] = sum;
+}
+"""
+
+
+def test_what_takes_most_is_tried_last():
+    """A row shared among a group is many times the work-items; vectors of the row are none more."""
+    outcomes = [proof.proposal.kind for proof, _ in offers(subject_of(ROWS), SETTINGS)]
+    assert "vectorise" in outcomes
+    larger = outcomes.index("row-to-group") if "row-to-group" in outcomes else len(outcomes)
+    assert outcomes.index("vectorise") < larger
