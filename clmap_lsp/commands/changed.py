@@ -61,11 +61,8 @@ def _is_changed(
 
     What is said of a whole kernel stands at its name, which a change of its accesses or of its launch leaves.
     """
-    return any(
-        _is_on_changed_line(file, span, revision, known)
-        for at, span in enumerate((finding.span, *(it.span for it in finding.related)))
-        if at == 0 or span.path in file.sources
-    )
+    explaining = (it.span for it in finding.related if it.span.path in file.sources)
+    return any(_is_on_changed_line(file, it, revision, known) for it in (finding.span, *explaining))
 
 
 def _is_on_changed_line(

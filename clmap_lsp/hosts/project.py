@@ -965,9 +965,7 @@ class HostProject:
         said = self._saying.get((name, near))
         if said is None:
             said = [it for it in visible if name in (self.text(it) or "")]
-            if (
-                self._files.get(near) is not None
-            ):  # Else a budget was spent, of which there may be more later.
+            if self._files.get(near) is not None:  # Else a budget was spent: there may be more later.
                 self._saying[name, near] = said
         yield from said
         key = (name, os.path.dirname(near))  # noqa: PTH120

@@ -9,7 +9,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.byte_pitches import BytePitches, find_byte_pitches, starts_at_id
 from clmap_lsp.launch.fixed_arrays import most_of
-from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
+from clmap_lsp.launch.forms import IDS, Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
 from clmap_lsp.launch.halved import logarithms
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
@@ -19,7 +19,6 @@ from clmap_lsp.source.types import ArrayType, PointerType, ScalarType, VectorTyp
 GLOBAL_ID = WorkItemQuery.GLOBAL_ID
 LOCAL_ID = WorkItemQuery.LOCAL_ID
 GROUP_ID = WorkItemQuery.GROUP_ID
-_IDS = (GLOBAL_ID, LOCAL_ID, GROUP_ID)
 TURNS = 4
 """Elements that each work-item is taken to have where a loop steps by all of them."""
 
@@ -121,7 +120,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                 pass
             case ir.WorkItem(query=query, dimension=along):
                 work_items.append(expression)
-                if query in _IDS and isinstance(along, ir.Constant) and isinstance(along.value, int):
+                if query in IDS and isinstance(along, ir.Constant) and isinstance(along.value, int):
                     clues.dimensions = max(clues.dimensions, min(along.value, 2) + 1)
             case ir.Builtin(name=name):
                 if name in _EDGES:
@@ -196,7 +195,7 @@ def _asked(work_items: Iterable[ir.WorkItem]) -> dict[int, set[WorkItemQuery]] |
 
 def _of_one_group(asked: Mapping[int, set[WorkItemQuery]]) -> Iterator[int]:
     """Yield the dimensions that only ids inside a group follow, and those beyond 0 that nothing does."""
-    if any(not asks.isdisjoint(_IDS) for asks in asked.values()):
+    if any(not asks.isdisjoint(IDS) for asks in asked.values()):
         for dimension in range(3):
             asks = asked.get(dimension, set())
             if asks <= {LOCAL_ID, WorkItemQuery.LOCAL_SIZE} and (dimension > 0 or LOCAL_ID in asks):
@@ -236,13 +235,8 @@ def _behind_local_guards(
 
 
 def _asks_local_id(condition: ir.Expression, forms: Forms) -> bool:
-    for it in ir.nodes(condition):
-        if isinstance(it, ir.Compare):
-            for side in (it.left, it.right):
-                form = forms.form(side)
-                if form is not None and any(isinstance(a, Id) and a.query is LOCAL_ID for a in form.atoms()):
-                    return True
-    return False
+    atoms = (atom for it in forms.compared(condition) if it is not None for atom in it.atoms())
+    return any(isinstance(it, Id) and it.query is LOCAL_ID for it in atoms)
 
 
 def _guard(clues: Clues, forms: Forms, compare: ir.Compare, *, ends_loop: bool) -> None:

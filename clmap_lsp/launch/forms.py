@@ -91,7 +91,7 @@ def _order(value: Atom) -> tuple[int, str, int]:
             return 1, value.name, id(value)
 
 
-_IDS: Final = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID, WorkItemQuery.GROUP_ID)
+IDS: Final = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID, WorkItemQuery.GROUP_ID)
 _DEEPEST_LANE: Final = 24
 MAX_TERMS: Final = 256
 MAX_DEGREE: Final = 8
@@ -181,6 +181,11 @@ class Forms:
                 found |= self._parameters_of(it.variable)
         return frozenset(found)
 
+    def compared(self, condition: ir.Expression) -> list[Form | None]:
+        """Return the forms of what a condition compares."""
+        found = (it for it in ir.nodes(condition) if isinstance(it, ir.Compare))
+        return [self.form(side) for it in found for side in (it.left, it.right)]
+
     def dimensions(self, expression: ir.Expression) -> frozenset[int]:
         """Return the dimensions whose ids an expression depends on; none where it depends on data, too."""
         found: set[int] = set()
@@ -188,7 +193,7 @@ class Forms:
         waiting = [expression]
         while waiting:
             for it in ir.nodes(waiting.pop()):
-                if isinstance(it, ir.WorkItem) and it.query in _IDS:
+                if isinstance(it, ir.WorkItem) and it.query in IDS:
                     known = self._work_item(it)
                     if known is None:
                         return frozenset()

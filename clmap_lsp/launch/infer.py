@@ -113,6 +113,10 @@ class Draft:
         offset = self.global_offset[dimension] if dimension < len(self.global_offset) else 0
         return offset + self.size_of(dimension)
 
+    def reached(self, dimension: int, n: int) -> int:
+        """Return one past the highest global id of a dimension, as it is taken to be while that is open."""
+        return self.end_of_ids(dimension) if self.size_of(dimension) else self.problem(n)
+
     def problem(self, n: int) -> int:
         """Return how many work-items an open dimension of `n` is taken to have beside those known."""
         known = [it for it in self.partly_global if it]
@@ -270,8 +274,7 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return draft.guess.with_loops if n == 1 and looped else draft.problem(n)
     if parameter in clues.quotients and clues.quotients[parameter][0] < n:
         dimension, apart = clues.quotients[parameter]
-        whole = draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
-        return max(whole // apart, 1)
+        return max(draft.reached(dimension, n) // apart, 1)
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
         if draft.size_of(dimension):
@@ -286,8 +289,7 @@ def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     if parameter in clues.steps:
         return 1
     if parameter not in clues.limits and clues.along.get(parameter, n) < n:
-        dimension = clues.along[parameter]
-        return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
+        return draft.reached(clues.along[parameter], n)
     if parameter in clues.masks:
         items = _product(draft.global_size) if draft.global_size else draft.guess.problem[1]
         return (2 << items.bit_length()) - 1
@@ -364,7 +366,7 @@ def _end_of(atom: Id, draft: Draft, n: int) -> int | None:
     """Return what an id stays below, or what a size is."""
     if atom.dimension >= n:
         return None
-    items = draft.end_of_ids(atom.dimension) if draft.size_of(atom.dimension) else draft.problem(n)
+    items = draft.reached(atom.dimension, n)
     group = draft.local_size[atom.dimension]
     queries = ir.WorkItemQuery
     return {
@@ -561,9 +563,12 @@ def _keep_rows_apart(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> N
     def highest(it: Id) -> int | None:
         return None if (end := _end_of(it, draft, n)) is None else end - 1
 
+    guessed = {it for it in kernel.parameters if it.name in draft.inferred - draft.inside.keys()} - clues.ends
+    if all(draft.scalar(it.name) is None for it in guessed):
+        return  # Nothing to raise: most launches of host code.
     for pitch, rows in stored_rows(kernel).items():
         known = draft.scalar(pitch.name)
-        if known is None or pitch.name not in draft.inferred - draft.inside.keys() or pitch in clues.ends:
+        if known is None or pitch not in guessed:
             continue
         needed = max((row.needed(highest) or 0 for row in rows), default=0)
         if known < needed <= min(draft.guess.elements, clues.most.get(pitch, needed)):

@@ -109,9 +109,7 @@ def _asks_ids(statement: ir.Statement, forms: Forms) -> bool:
             pass
         case _:
             return False
-    compared = [it for it in ir.nodes(condition) if isinstance(it, ir.Compare)]
-    sides = [side for it in compared for side in (it.left, it.right)] or [condition]
-    found = [forms.form(it) for it in sides]
+    found = forms.compared(condition) or [forms.form(condition)]
     return any(it is None or any(isinstance(atom, Id) for atom in it.atoms()) for it in found)
 
 

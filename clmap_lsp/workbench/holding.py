@@ -239,9 +239,8 @@ def _guesses(kernel: KernelAnalysis, macros: _Macros) -> Iterator[_Guess]:
     if macros.paddings:
         yield _Guess(f"{macros.paddings[0]} is 0", True, macros=tuple((it, "1") for it in macros.paddings))
     listed = " and ".join(f"{name} ({value})" for name, value in macros.defaults[:2])
-    for by in (
-        (Fraction(2), Fraction(1, 2)) if macros.defaults else ()
-    ):  # All alike, so that they fit each other.
+    # All are changed alike, so that they fit each other.
+    for by in (Fraction(2), Fraction(1, 2)) if macros.defaults else ():
         values = tuple((name, str(int(value * by))) for name, value in macros.defaults)
         said = f"the build leaves the default{'s' * (len(values) > 1)} of {listed}"
         yield _Guess(said, False, macros=values, same_accesses=True, of_text=True)

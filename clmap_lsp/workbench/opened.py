@@ -193,7 +193,7 @@ class OpenedFile:
             refused,
             index=self.index,
             standard=standard,
-            set_by_build=frozenset(name for name, _ in self.settings.build.defines),
+            set_by_build=self._set_by_build,
             is_standard_open=self.is_standard_open,
         )
         said = run(context, selection, self._memory)
@@ -285,11 +285,14 @@ class OpenedFile:
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 
     @lazy_property
+    def _set_by_build(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.settings.build.defines)
+
+    @lazy_property
     def _paddings(self) -> tuple[str, ...]:
         """Macros that pad arrays by 0 elements unless the build says otherwise, and it does not say."""
-        said = {name for name, _ in self.settings.build.defines}
         found = _PADDING.findall(self.program.main_file.text)
-        return tuple(it for it in dict.fromkeys(found) if it not in said)
+        return tuple(it for it in dict.fromkeys(found) if it not in self._set_by_build)
 
     @lazy_property
     def _text_defaults(self) -> tuple[tuple[str, int], ...]:
@@ -299,9 +302,9 @@ class OpenedFile:
         """
         from clmap_lsp.source.text_defaults import default_numbers
 
-        said = {name for name, _ in self.settings.build.defines}
         found = default_numbers(self.program)
-        return tuple((name, value) for name, value in found.items() if value > 1 and name not in said)
+        names = found.keys() - self._set_by_build
+        return tuple((name, value) for name, value in found.items() if value > 1 and name in names)
 
     @lazy_property
     def _branches(self) -> int:
