@@ -93,7 +93,7 @@ class _Walk:
         counter, start = step.variable, ranges.get(step.variable)
         if start is None or any(counter in self._assigned(it) for it in loop.body):
             return None
-        stride = _stride(step.value, counter)
+        stride = ir.added(step.value, counter)
         bound = last_value(loop.condition, counter, stride, ranges) if stride else None
         if not stride or bound is None:
             return None
@@ -113,17 +113,6 @@ class _Walk:
 def _forget(ranges: dict[Variable, Interval], variables: Collection[Variable]) -> None:
     for variable in variables:
         ranges.pop(variable, None)
-
-
-def _stride(value: Expression, counter: Variable) -> int:
-    """Return what a step adds to the counter; 0 for any other step."""
-    value = ir.unconverted(value)
-    if not isinstance(value, ir.Binary) or value.op not in (ir.BinaryOp.ADD, ir.BinaryOp.SUB):
-        return 0
-    if ir.variable_of(value.left) is not counter or not isinstance(value.right, ir.Constant):
-        return 0
-    sign = 1 if value.op is ir.BinaryOp.ADD else -1
-    return sign * int(value.right.value)
 
 
 def _walks(body: Block, counter: Variable) -> bool:

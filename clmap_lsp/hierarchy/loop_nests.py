@@ -43,6 +43,7 @@ from clmap_lsp.source.ir import (
     VariableKind,
     WorkItem,
     WorkItemQuery,
+    added,
     blocks,
     operands,
     walk,
@@ -198,7 +199,7 @@ class _Nest:
     def mapped(self, loop: Loop, dimension: int, before: list[Statement]) -> list[Statement] | None:
         """Return what stands for a marked loop; `before` loses the loop's initialisation."""
         variable = _induction(loop)
-        step = _step(loop)
+        step = _step(loop, variable)
         start = _last_assignment(before, variable)
         if variable is None or step is None or start is None or loop.condition is None or loop.test:
             self.refuse(loop, "it needs the form `for (i = start; i < end; i += step)`")
@@ -232,19 +233,11 @@ def _induction(loop: Loop) -> Variable | None:
     return next(iter(written)) if len(written) == 1 and len(loop.step) == 1 else None
 
 
-def _step(loop: Loop) -> Constant | None:
-    """Return the constant that a turn adds to the variable."""
-    if len(loop.step) != 1 or not isinstance(it := loop.step[0], Assign):
+def _step(loop: Loop, variable: Variable | None) -> int | None:
+    """Return what a turn adds to the variable, if it is a constant."""
+    if variable is None or len(loop.step) != 1 or not isinstance(it := loop.step[0], Assign):
         return None
-    value = it.value
-    if not isinstance(value, Binary) or value.op not in (BinaryOp.ADD, BinaryOp.SUB):
-        return None
-    if not isinstance(value.left, Read) or value.left.variable is not it.variable:
-        return None
-    amount = value.right
-    if not isinstance(amount, Constant):
-        return None
-    return amount if value.op is BinaryOp.ADD else replace(amount, value=-amount.value)
+    return added(it.value, variable)
 
 
 def _last_assignment(before: Sequence[Statement], variable: Variable | None) -> Assign | None:
@@ -295,10 +288,10 @@ def _identity(dimension: int, kind: Type, span: Span) -> Expression:
     return Convert(WorkItem(WorkItemQuery.GLOBAL_ID, number, SIZE_T, span), kind, span)
 
 
-def _times(value: Expression, factor: Constant, span: Span) -> Expression:
-    if factor.value == 1:
+def _times(value: Expression, factor: int, span: Span) -> Expression:
+    if factor == 1:
         return value
-    return Binary(BinaryOp.MUL, value, replace(factor, type=value.type), value.type, span)
+    return Binary(BinaryOp.MUL, value, Constant(factor, value.type, span), value.type, span)
 
 
 def _plus(start: Expression, moved: Expression, span: Span) -> Expression:

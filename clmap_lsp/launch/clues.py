@@ -441,8 +441,8 @@ def _taken_together(clues: Clues, forms: Forms) -> None:
     """Read `for (i = lid; i < n; i += 64)`: the 64 work-items of a group take the elements together."""
     for counter in forms.stepped:
         values = forms.assigned.get(counter, ())
-        steps = {step for it in values if (step := _constant_step(it, counter)) is not None}
-        starts = [forms.form(it) for it in values if _constant_step(it, counter) is None]
+        steps = {step for it in values if (step := ir.added(it, counter)) is not None}
+        starts = [forms.form(it) for it in values if ir.added(it, counter) is None]
         if len(steps) != 1 or len(starts) != 1 or starts[0] is None or not 2 <= min(steps) <= 1024:
             continue
         match [*starts[0].terms.items()]:
@@ -451,24 +451,6 @@ def _taken_together(clues: Clues, forms: Forms) -> None:
                 clues.walked.add(dimension)
             case _:
                 pass
-
-
-def _constant_step(value: ir.Expression, variable: Variable) -> int | None:
-    """Return what a value is beyond a variable's own, as 64 after `i += 64`; None if it is anything else."""
-    op, by = _step(value, variable) or (None, None)
-    return by.value if op is ir.BinaryOp.ADD and by is not None and isinstance(by.value, int) else None
-
-
-def _step(value: ir.Expression, variable: Variable) -> tuple[ir.BinaryOp, ir.Constant] | None:
-    """Return what is done with a variable's own value and a constant to get a value, and that constant."""
-    value = ir.unconverted(value)
-    if not isinstance(value, ir.Binary):
-        return None
-    for own, by in ((value.left, value.right), (value.right, value.left)):
-        by = ir.unconverted(by)  # noqa: PLW2901
-        if ir.variable_of(own) is variable and isinstance(by, ir.Constant):
-            return value.op, by
-    return None
 
 
 def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: bool) -> None:
@@ -663,7 +645,7 @@ def _on_both_sides(values: Iterable[ir.Expression], bound: ir.Expression, forms:
 def _is_shared(counter: Variable, forms: Forms) -> bool:
     """Tell whether a loop's counter starts at an id, as in `for (i = gid; i < n; i += global_size)`."""
     values = list(forms.assigned.get(counter, ()))
-    if any(_step(it, counter) is not None for it in values):
+    if any(ir.step_of(it, counter) is not None for it in values):
         return False  # Each work-item walks a part of its own.
     named = {
         it.variable

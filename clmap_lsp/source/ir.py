@@ -1053,6 +1053,32 @@ def variable_of(expression: Expression) -> Variable | None:
     return read.variable if isinstance(read, Read) else None
 
 
+def step_of(value: Expression, variable: Variable) -> tuple[BinaryOp, Constant] | None:
+    """Return what an expression does with a variable's own value and a constant, and that constant.
+
+    The variable stands on the left where the operation is not commutative: `8 - i` is no step of `i`.
+    """
+    value = unconverted(value)
+    if not isinstance(value, Binary):
+        return None
+    sides = [(value.left, value.right)]
+    if value.op in (BinaryOp.ADD, BinaryOp.MUL):
+        sides.append((value.right, value.left))
+    for own, by in sides:
+        constant = unconverted(by)
+        if variable_of(own) is variable and isinstance(constant, Constant):
+            return value.op, constant
+    return None
+
+
+def added(value: Expression, variable: Variable) -> int | None:
+    """Return what an expression adds to a variable's own value, as 64 for `i + 64`, else `None`."""
+    op, by = step_of(value, variable) or (None, None)
+    if by is None or not isinstance(by.value, int):
+        return None
+    return {BinaryOp.ADD: by.value, BinaryOp.SUB: -by.value}.get(op) if op is not None else None
+
+
 def blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks nested directly in a statement, in the order of the source."""
     parts = _BLOCKS.get(type(statement))
