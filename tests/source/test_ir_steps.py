@@ -10,7 +10,7 @@ from clmap_lsp.source.read import read_program
 
 def _turn(step: str) -> tuple[ir.Expression, ir.Variable]:
     text = f"kernel void k(global int *a, short s, long l) {{ for (short i = s; i < 90; {step}) a[i] = 0; }}"
-    (kernel,) = read_program(text).kernels
+    (kernel,) = read_program(text, "k.cl").kernels
     loop = next(it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop))
     (assign,) = loop.step
     assert isinstance(assign, ir.Assign)
