@@ -27,20 +27,33 @@ class Resources:
 
 
 def resources(
-    kernel: Kernel, device: DeviceModel, constants: tuple[Initializer, ...], *, waits: bool = True
+    kernel: Kernel,
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+    *,
+    waits: bool = True,
+    asks_registers: bool = True,
 ) -> Resources | None:
     """Return what a kernel takes on a device, or `None` where no back end can tell.
 
     Args:
         waits: compile the kernel if that was not done before; it takes some tenths of a second.
+        asks_registers: registers matter; else they may be an estimate, without NVIDIA's assembler, which
+            takes longer over a kernel of thousands of statements than LLVM does.
     """
     target = target_of(device)
     if target is None or importlib.util.find_spec("llvmlite") is None:
         return None
-    from clmap_lsp.compiled.build import compiled, compiled_before
+    from clmap_lsp.compiled.build import compiled, compiled_before, written, written_before
 
-    made = compiled(kernel, target, constants) if waits else compiled_before(kernel, target)
-    if made is None or isinstance(made, str):
+    if waits:
+        made = (compiled if asks_registers else written)(kernel, target, constants)
+    else:
+        known = (compiled_before if asks_registers else written_before)(kernel, target)
+        if known is None:
+            return None
+        made = known
+    if isinstance(made, str):
         return None
     code = made.code
     return Resources(target.name, code.registers, code.registers_exact, code.private_bytes, code.local_bytes)

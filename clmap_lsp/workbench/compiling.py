@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.resources import Resources, resources
@@ -48,7 +49,8 @@ def as_compiled(
         judge, kernel = _JUDGES.get(finding.code), by_name.get(finding.kernel or "")
         found = None
         if judge is not None and kernel is not None:
-            found = resources(kernel.kernel, device, constants, waits=waits)
+            asks = finding.code in _OF_REGISTERS
+            found = resources(kernel.kernel, device, constants, waits=waits, asks_registers=asks)
         if judge is None or kernel is None or found is None:
             left.append(finding)
         elif (judged := judge(finding, kernel, found, device)) is not None:
@@ -64,9 +66,11 @@ def compiles_more(
 ) -> bool:
     """Compile the kernels that decide about findings; tells whether one was not compiled before."""
     is_news = False
+    of_registers = {it.kernel for it in findings if it.code in _OF_REGISTERS}
     for kernel in (it.kernel for it in _compiled_kernels(findings, kernels)):
-        if resources(kernel, device, constants, waits=False) is None:
-            is_news |= resources(kernel, device, constants) is not None
+        ask = partial(resources, kernel, device, constants, asks_registers=kernel.name in of_registers)
+        if ask(waits=False) is None:
+            is_news |= ask() is not None
     return is_news
 
 
@@ -141,3 +145,5 @@ def _with(finding: Finding, line: str, **data: int) -> Finding:
 
 
 _JUDGES: dict[str, _Judge] = {"CM503": _spilled, "CM504": _few_groups, "CM510": _repeated}
+_OF_REGISTERS = frozenset({"CM504", "CM510"})
+"""Those that ask how many registers a work-item has; what is left in memory LLVM alone decides."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clmap_lsp import cli
+from clmap_lsp.compiled import build
 from clmap_lsp.devices import load_model
 from clmap_lsp.hierarchy.occupancy import resident
 
@@ -77,6 +78,15 @@ def test_without_a_back_end_the_source_decides(tmp_path: Path, capsys: pytest.Ca
     found = findings(tmp_path, ARRAYS, capsys, "CM503", "arm-mali-valhall")
     assert {it["kernel"] for it in found} == {"never_read", "in_memory"}
     assert all("As compiled" not in it["message"] for it in found)
+
+
+def test_what_lies_in_memory_is_told_without_the_assembler(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(build, "assemble", lambda text, cpu: asked.append(cpu))
+    found = findings(tmp_path, ARRAYS, capsys, "CM503", "nvidia-hopper")
+    assert [it["kernel"] for it in found] == ["in_memory"] and not asked
 
 
 def test_registers_hold_work_groups_down() -> None:
