@@ -672,26 +672,28 @@ def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
 def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
     """Follow loaded values into indices and loop conditions, through assignments."""
     from_buffer: dict[Variable, set[Variable]] = {}
+    flows: list[tuple[Variable, set[Variable], tuple[Variable, ...]]] = []
     for statement in ir.walk(kernel.body):
         checkpoint()
         match statement:
-            case ir.Load(pointer=pointer) | ir.CopyObject(source=pointer) | ir.AsyncCopy(source=pointer):
+            case ir.Load(pointer=pointer):
+                buffers = _buffers(pointer)
+                clues.loaded |= buffers
+                flows.append((statement.variable, buffers, ()))
+            case ir.CopyObject(source=pointer) | ir.AsyncCopy(source=pointer) | ir.Atomic(pointer=pointer):
                 clues.loaded |= _buffers(pointer)
-            case ir.Atomic(pointer=pointer):
-                clues.loaded |= _buffers(pointer)
+            case ir.Assign():
+                read: set[Variable] = set()
+                ir.variables_read(statement.value, read)
+                flows.append((statement.variable, set(), tuple(read)))
             case _:
                 pass
     for _ in range(2):  # A second round carries values around loops.
-        for statement in ir.walk(kernel.body):
+        for variable, buffers, through in flows:
             checkpoint()
-            match statement:
-                case ir.Load():
-                    from_buffer.setdefault(statement.variable, set()).update(_buffers(statement.pointer))
-                case ir.Assign():
-                    sources = _sources(statement.value, from_buffer)
-                    from_buffer.setdefault(statement.variable, set()).update(sources)
-                case _:
-                    pass
+            found = buffers.union(*[from_buffer[it] for it in through if it in from_buffer])
+            if found:
+                from_buffer.setdefault(variable, set()).update(found)
     guarding: set[Variable] = set()
     stored: set[Variable] = set()
     for statement in ir.walk(kernel.body):
@@ -711,14 +713,16 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
     clues.gathered = {it for it in clues.gathered if _is_integer_buffer(it)}
     clues.trip_data = {it for it in clues.trip_data if _is_integer_buffer(it)}
     numbers = {it for it in guarding if _is_integer_buffer(it)} | clues.gathered | clues.trip_data
-    clues.held = numbers & _of_one_number(kernel)
+    clues.held = _of_one_number(kernel, numbers)
     clues.held_turns = (clues.held & clues.trip_data) - stored
 
 
-def _of_one_number(kernel: ir.Kernel) -> set[Variable]:
+def _of_one_number(kernel: ir.Kernel, among: set[Variable]) -> set[Variable]:
     """Return the buffers of which a kernel reads the first element and touches nothing else."""
-    kept = {it for it in kernel.parameters if isinstance(it.type, PointerType)}
+    kept = {it for it in kernel.parameters if isinstance(it.type, PointerType)} & among
     for statement in ir.walk(kernel.body):
+        if not kept:
+            break
         first = ir.variable_of(_first_of(statement.pointer)) if isinstance(statement, ir.Load) else None
         for expression in ir.expressions(statement):
             named: set[Variable] = set()
