@@ -27,6 +27,7 @@ from clmap_lsp.source.reuse import (
     FunctionKeys,
     Keys,
     ProgramCache,
+    is_at_same_place,
     keep_objects,
     program_objects,
     reused,
@@ -54,6 +55,7 @@ def read_program(
     previous: ProgramCache | None = None,
     prepared: Prepared | None = None,
     known: Sequence[Guess] = (),
+    is_variant: bool = False,
 ) -> Program:
     """Return what a `.cl` file says.
 
@@ -66,19 +68,25 @@ def read_program(
             taken from it, as the same objects where they have not even moved.
         prepared: the file preprocessed, if somebody has done that already.
         known: what undefined names are taken for, where that is known from more than this text.
+        is_variant: `previous` read the very same text with other macros. What these leave alone are then the
+            same objects wherever the expanded text has moved; nothing may be read from this `cache` in turn.
     """
     earlier = None if previous is None else previous.tree
     tree = parse(text, path, options, read_file=read_file, previous=earlier, prepared=prepared, known=known)
-    return lower(tree, options, previous)
+    return lower(tree, options, previous, is_variant=is_variant)
 
 
-def lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None = None) -> Program:
+def lower(
+    tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None = None, *, is_variant: bool = False
+) -> Program:
     """Lower a parsed translation unit."""
     with paused_collector():
-        return _lower(tree, options, previous)
+        return _lower(tree, options, previous, is_variant=is_variant)
 
 
-def _lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None) -> Program:
+def _lower(
+    tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None, *, is_variant: bool
+) -> Program:
     unit = _unit(tree, options)
     low = Lowering(unit, "", VOID)
     keys = Keys(tree, options)
@@ -93,7 +101,8 @@ def _lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | Non
             continue
         before = None if previous is None else previous.functions.get(head.unique)
         if previous and before and previous.keys[head.unique] == (key := keys.of(head, before.outer)):
-            functions[head.unique] = reused(unit, previous.tree, head, before, moved)
+            is_same = is_variant and is_at_same_place(head, before, moved)
+            functions[head.unique] = before if is_same else reused(unit, previous.tree, head, before, moved)
             known.know(head.unique, key)
         elif (lowered := _contained(low, head)) is not None:
             functions[head.unique] = lowered

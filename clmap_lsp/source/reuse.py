@@ -126,6 +126,8 @@ class Keys:
         return known
 
 
+_OWN_KEYS = 6
+"""What a key holds of a function itself, before the meanings of names; fewer if the function is torn."""
 _TORN = count()
 """Numbers, and no objects: later rooms keep a key's hash only, and a gone object's hash comes back."""
 
@@ -144,6 +146,16 @@ class FunctionKeys:
         if known is None:
             known = self._known[function] = self._keys.of(*self._waiting[function])
         return known
+
+    def rests_on(self, function: str) -> frozenset[str] | None:
+        """Return the outside names that a function follows from, those in declarations of such names too.
+
+        `None` where that cannot be told.
+        """
+        key = self[function]
+        if len(key) < _OWN_KEYS:
+            return None
+        return frozenset(meaning[0] for meaning in key[_OWN_KEYS:] if isinstance(meaning, tuple))
 
     def know(self, function: str, key: FunctionKey) -> None:
         """Keep a key that is there already."""
@@ -256,15 +268,22 @@ def reused(
     unit: Unit, previous: SyntaxTree, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]
 ) -> Lowered:
     """Return a function of an earlier tree as it stands now."""
-    function = before.function
     is_in_place = (
         before.origin == head.node.start_byte
-        and function.span == head.span
-        and function.name_span == head.name_span
-        and not any(it in moved_objects for it in before.objects)
+        and is_at_same_place(head, before, moved_objects)
         and _stands_still(previous, unit.tree, before, head)
     )
     return before if is_in_place else _Mover(unit, previous, head, before, moved_objects).lowered()
+
+
+def is_at_same_place(head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]) -> bool:
+    """Tell whether a function is typed where it was, and names no variable of the program that is not."""
+    function = before.function
+    return (
+        function.span == head.span
+        and function.name_span == head.name_span
+        and not any(it in moved_objects for it in before.objects)
+    )
 
 
 def _stands_still(previous: SyntaxTree, tree: SyntaxTree, before: Lowered, head: Head) -> bool:

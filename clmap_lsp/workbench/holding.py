@@ -57,7 +57,8 @@ _VARIED = frozenset({"macro", "scalar", "global", "local", "offset", "local_arg"
 
 
 Analyse = Callable[[str, "PartialLaunch | None", tuple[tuple[str, str], ...]], "KernelAnalysis | None"]
-"""Analyses a kernel by name with a launch, or with macros, that take the place of guesses."""
+"""Analyses a kernel by name with a launch, or with macros, that take the place of guesses; None where it has
+no such launch, or does not hang on these macros."""
 
 
 def judged(
@@ -95,11 +96,15 @@ def judged(
         defaults,
     )
 
-    of_what = codes, macros, branches if macros.any() else 0
+    of_private = {it.kernel for it in findings if it.code == _PRIVATE_RULE}
+
+    def of_what(kernel: KernelAnalysis) -> object:
+        return codes, macros, branches if macros.any() else 0, kernel.name in of_private
 
     def vary(kernel: KernelAnalysis) -> Sequence[Other]:
-        make = partial(_others, kernel, asked, device, analyse, macros)
-        return list(make()) if memory is None else memory.of(kernel, of_what, make)
+        about_private = kernel.name in of_private
+        make = partial(_others, kernel, asked, device, analyse, macros, about_private=about_private)
+        return list(make()) if memory is None else memory.of(kernel, of_what(kernel), make)
 
     others: dict[str, Sequence[Other] | None] = {}
     put_off: set[str] = set()
@@ -117,7 +122,7 @@ def judged(
             if kernel.name not in others:
                 size = n_statements(kernel.kernel)
                 fits = left > 0 and kernel.work + STATEMENT_WORK * size <= MAX_KERNEL_WORK
-                if fits and at_once is not None and memory and not memory.is_known(kernel, of_what):
+                if fits and at_once is not None and memory and not memory.is_known(kernel, of_what(kernel)):
                     at_once -= size
                     last = memory.last(kernel)
                     if at_once < 0 or sum(it.work for it in last or ()) > AT_ONCE_WORK:
@@ -158,21 +163,30 @@ def _index_texts(data: Mapping[str, object]) -> str:
 
 
 def _others(
-    kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel, analyse: Analyse, macros: _Macros
+    kernel: KernelAnalysis,
+    rules: Sequence[Rule],
+    device: DeviceModel,
+    analyse: Analyse,
+    macros: _Macros,
+    *,
+    about_private: bool,
 ) -> Iterator[Other]:
     """Yield what the rules find on every other plausible launch, and with other values of macros.
 
     What all of it costs is counted, and ends it.
+
+    Args:
+        about_private: something was found that follows from the sizes of arrays of each work-item.
     """
     left = MAX_KERNEL_WORK
     for guess in _guesses(kernel, macros):
+        if guess.about is not None and not about_private:
+            continue
         if left <= 0:
             if not guess.of_text:
                 yield Other("", True, frozenset(), is_rest=True)
             return
         found = analyse(kernel.name, guess.launch, guess.macros)
-        if guess.of_text and (found is None or found.content == kernel.content):
-            continue  # It does not hang on them.
         if found is not None and (not guess.same_accesses or len(found.accesses) == len(kernel.accesses)):
             left -= found.work + STATEMENT_WORK * n_statements(found.kernel)
             said = _found(found, rules, device)

@@ -15,6 +15,7 @@ from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.lazy import lazy_property
+from clmap_lsp.source.left_alone import rests_on_none, words_of_directives
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.workbench.hosts import HostFacts
 from clmap_lsp.workbench.timing import TIMED_RULES, Times, with_time_lost
@@ -333,12 +334,36 @@ class OpenedFile:
             kernel = next(same, None)
         return None if kernel is None else (program, kernel)
 
+    def _leave_alone(self, kernel: str, macros: frozenset[str]) -> bool:
+        """Tell without a reading whether a kernel surely says the same with other values of macros."""
+        if not rests_on_none(self.program, kernel, macros):
+            return False
+        return self._words_of_directives.isdisjoint(macros)
+
+    @lazy_property
+    def _words_of_directives(self) -> frozenset[str]:
+        return words_of_directives(self.program, self.settings.build)
+
+    def _is_other(self, name: str, program: Program, kernel: Kernel) -> bool:
+        """Tell whether other macros change what a kernel says."""
+        from clmap_lsp.analysis.content import ProgramContent
+
+        before = self.program.kernel(name)
+        if before is None or kernel is before:
+            return before is None
+        return ProgramContent(program).key(kernel) != ProgramContent(self.program).key(before)
+
     def _analysed_as(
         self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
     ) -> KernelAnalysis | None:
-        """Return the analysis of a kernel with another launch, or with other macros."""
+        """Return the analysis of a kernel with another launch, or with other macros.
+
+        None if these change nothing of it.
+        """
+        if macros and self._leave_alone(name, frozenset(it for it, _ in macros)):
+            return None
         found_as = self._read_as(name, macros)
-        if found_as is None:
+        if found_as is None or (macros and not self._is_other(name, *found_as)):
             return None
         program, name = found_as[0], found_as[1].name
         sources = self.sources if launch is None else replace(self.sources, given=launch)

@@ -187,7 +187,9 @@ class Workbench:
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)
             read_file = self._includes(path, settings)
-            return read_program(text, path, build, read_file=read_file, previous=program.cache, known=known)
+            return read_program(
+                text, path, build, read_file=read_file, previous=program.cache, known=known, is_variant=True
+            )
 
         beside = sim_beside(path) if looks_beside else None
         sources = LaunchSources(

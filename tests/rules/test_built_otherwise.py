@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clmap_lsp.config import Settings
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.workbench import Workbench
+from clmap_lsp.workbench import Workbench, workbench
 from clmap_lsp.workbench.workbench import selection_of
 
 STRIDED = """\
@@ -58,3 +60,64 @@ def test_what_the_file_always_defines_is_no_guess():
 def test_where_the_launch_is_given_the_build_is_too():
     comment = "// clmap: global=1024 local=64 a=zeros(32768)\n"
     assert findings(ODD, comment=comment)["CM102"].severity is Severity.WARNING
+
+
+TWO = """\
+typedef struct { float row[LENGTH]; } Row;
+__kernel void turns(__global float *a) { a[get_global_id(0) * 33] = HASH_LOOPS; }
+__kernel void rows(__global float *b) { b[get_global_id(0)] = LENGTH; }
+"""
+"""Other values of the first kernel's macro, a flag, are not tried; of the second one nothing is found."""
+
+
+def readings_of(text: str, monkeypatch) -> list[tuple[tuple[str, str], ...]]:
+    """Return the macros with which a file is read beyond its own."""
+    seen = []
+    read = workbench.read_program
+
+    def noted(text, path, options, **more):
+        seen.append(options.defines)
+        return read(text, path, options, **more)
+
+    monkeypatch.setattr(workbench, "read_program", noted)
+    assert findings(text)
+    return [it for it in seen if it]
+
+
+def test_a_file_is_not_read_again_for_macros_that_leave_a_kernel_alone(monkeypatch):
+    assert not readings_of(TWO, monkeypatch)
+
+
+def test_it_is_read_again_where_a_kernel_names_them_in_a_declaration_only(monkeypatch):
+    other = TWO.replace(
+        "turns(__global float *a) { a[get_global_id(0) * 33]",
+        "turns(__global Row *a) { a[get_global_id(0)].row[0]",
+    )
+    assert {name for it in readings_of(other, monkeypatch) for name, _ in it} == {"LENGTH"}
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        "#if LENGTH > 64\n#define ON 1\n#endif\n",
+        "/* */ #define LONG \\\n LENGTH\n",
+        "#ifdef /*\n*/ LENGTH\n#endif\n",
+    ],
+)
+def test_it_is_read_again_where_a_directive_names_them(monkeypatch, directive):
+    assert readings_of(directive + TWO, monkeypatch)
+
+
+def test_sizes_of_private_arrays_are_tried_where_something_is_found_of_one_only(monkeypatch):
+    strided = "__kernel void far(__global float *a) { a[get_global_id(0) * LENGTH] = 1.0f; }\n"
+    assert (("LENGTH", "2"),) not in readings_of(strided, monkeypatch)
+    private = """\
+        __kernel void far(__global const float *a, __global float *b, int n) {
+            float kept[LENGTH];
+            for (int k = 0; k < LENGTH; k++) kept[k] = a[get_global_id(0) * LENGTH + k];
+            float sum = 0.0f;
+            for (int k = 0; k < n; k++) sum += kept[(k * 7) % LENGTH] * (float)k;
+            b[get_global_id(0)] = sum;
+        }
+    """
+    assert (("LENGTH", "2"),) in readings_of(private, monkeypatch)

@@ -184,3 +184,13 @@ def test_a_file_read_again_with_other_macros(path: Path) -> None:
         options = BuildOptions(defines=tuple((it, value) for it in names))
         second = read_program(text, "k.cl", options, previous=first.cache)
         assert content(second) == content(read_program(text, "k.cl", options))
+        variant = read_program(text, "k.cl", options, previous=first.cache, is_variant=True)
+        assert content(variant) == content(second)
+
+
+def test_what_other_macros_leave_alone_stays_the_same_wherever_it_moves() -> None:
+    text = f"__kernel void own(__global int *c) {{ c[0] = OWN; }}\n{SOURCE}"
+    first, options = read_program(text, "k.cl"), BuildOptions(defines=(("OWN", "123456789"),))
+    variant = read_program(text, "k.cl", options, previous=first.cache, is_variant=True)
+    same = [a is b for a, b in zip(first.kernels, variant.kernels, strict=True)]
+    assert same == [False, True, True, True]
