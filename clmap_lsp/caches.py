@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
@@ -35,6 +36,18 @@ def clear_caches() -> None:
     for it in _functions():
         if isinstance(it, functools._lru_cache_wrapper) and it.cache_parameters()["maxsize"] not in (None, 1):
             it.cache_clear()
+    re.purge()
+    _forget_names()
+
+
+def _forget_names() -> None:
+    """Let Python forget which attributes of classes were looked up last.
+
+    It keeps the names for that, and a match of a class, or C code, makes a string of its own for each
+    look-up: a thousand of them lie scattered, and every mebibyte that holds one stays.
+    """
+    forget = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+    forget()
 
 
 def _functions() -> Iterator[object]:

@@ -112,10 +112,18 @@ class Turns:
         self._is_closed = False
 
     def start_threads(self, count: int) -> None:
-        """Have so many threads ready: else they are made when the first work is interrupted."""
+        """Have so many threads ready: else they are made when the first work is interrupted.
+
+        What each keeps for itself to the end is made with it, before documents are all around.
+        """
         all_there = threading.Barrier(count)
+
+        def begin() -> None:
+            with interruptible(lambda: None):
+                all_there.wait(1.0)
+
         for _ in range(count):
-            self._pool.submit(all_there.wait, 1.0)
+            self._pool.submit(begin)
 
     def submit(self, urgency: Urgency, work: Callable[[], T]) -> Turn[T]:
         """Plan a piece of work; its future ends with the result, or with `EndedError`."""

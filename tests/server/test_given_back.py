@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from pathlib import Path
 
@@ -88,3 +89,12 @@ def test_threads_are_ready_before_they_are_needed() -> None:
     turns.start_threads(3)
     assert len(turns._pool._threads) == 3
     turns.close()
+
+
+def test_names_that_were_looked_up_go_with_the_caches() -> None:
+    names = ["".join(("looked_up_", str(it))) for it in range(50)]
+    before = sum(map(sys.getrefcount, names))
+    assert [it for it in names if hasattr(Workbench, it)] == []
+    assert sum(map(sys.getrefcount, names)) > before
+    clear_caches()
+    assert sum(map(sys.getrefcount, names)) == before
