@@ -4,6 +4,8 @@
     python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
     python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
     python -m benchmarks.time_fixes again benchmarks/results/time_fixes_h200.json nvidia-h200 > now.json
+    python -m benchmarks.time_fixes repeated benchmarks/results/time_fixes_h200.json \\
+        benchmarks/results/time_fixes_h200_second.json
 
 `again` predicts what was measured once more, by the model as it is now: its output is for `judge`.
 Every rewrite whose preconditions hold in the source of a kernel of `time_cases`, on one launch
@@ -126,18 +128,10 @@ def again(times: Path, name: str) -> int:
 
 def judge(times: Path, name: str) -> int:
     """Print how far predicted and measured ratios agree; `times` has rows with `before` and `kind`."""
-    document = json.loads(times.read_text("utf-8"))
-    measured = {row["id"]: row for row in document["cases"] if row["median"]}
-    rows = []
-    for row in measured.values():
-        before = measured.get(row["before"])
-        if not row["kind"] or before is None or not row["predicted"] or not before["predicted"]:
-            continue
-        real = before["median"] / row["median"]
-        mine = before["predicted"] / row["predicted"]
-        rows.append((mine, real, before["bound"], row["id"]))
-    changed = [it for it in rows if abs(np.log(it[1])) > np.log(1.05)]
-    right = [it for it in changed if (it[0] > 1) == (it[1] > 1)]
+    measured = _measured(times)
+    rows = _ratios(measured)
+    changed = [it for it in rows if _changes(it[1])]
+    right = [it for it in changed if _is_right(it)]
     offered = [it for it in rows if it[0] >= OFFERED_FROM]
     bad = [it for it in offered if it[1] < 0.98]
     errors = [abs(it[0] / it[1] - 1) for it in rows]
@@ -151,6 +145,56 @@ def judge(times: Path, name: str) -> int:
     for it in sorted(set(changed) - set(right)) + sorted(bad):
         print(f"  predicted {it[0]:.2f} measured {it[1]:.2f} ({it[2]}) {it[3]}")
     return 0
+
+
+def repeated(first: Path, second: Path) -> int:
+    """Print which changes a second run of all rewrites repeats, and how many of these have the right sign.
+
+    All are measured again: to repeat the wrong ones alone would only ever take wrong ones away.
+    """
+    once = {it[3]: it for it in _ratios(_measured(first)) if _changes(it[1])}
+    again = {it[3]: it[1] for it in _ratios(_measured(second))}
+    both = {name: it for name, it in once.items() if name in again}
+    alike = [it for name, it in both.items() if _changes(again[name]) and (again[name] > 1) == (it[1] > 1)]
+    right = [it for it in alike if _is_right(it)]
+    print(f"{len(both)} change time by more than 5 % in the first run, {len(alike)} in both, alike")
+    print(f"sign right: {len(right)} of {len(alike)} ({len(right) / len(alike):.1%})")
+    for name, wanted in (("wrong", False), ("right", True)):
+        some = [it for it in both.values() if _is_right(it) is wanted]
+        kept = sum(it in alike for it in some)
+        print(f"{name} in the first run: {len(some)}, of which {len(some) - kept} do not repeat")
+    for it in sorted(set(alike) - set(right)):
+        print(f"  predicted {it[0]:.2f} measured {it[1]:.2f}, {again[it[3]]:.2f} ({it[2]}) {it[3]}")
+    return 0
+
+
+_Ratio = tuple[float, float, str, str]
+"""What a rewrite gains as predicted and as measured, what bounded the original, and the rewrite's name."""
+
+
+def _measured(times: Path) -> dict[str, dict[str, Any]]:
+    rows = json.loads(times.read_text("utf-8"))["cases"]
+    return {row["id"]: row for row in rows if row["median"]}
+
+
+def _ratios(measured: Mapping[str, Mapping[str, Any]]) -> list[_Ratio]:
+    rows = []
+    for row in measured.values():
+        before = measured.get(row["before"])
+        if not row["kind"] or before is None or not row["predicted"] or not before["predicted"]:
+            continue
+        real = before["median"] / row["median"]
+        mine = before["predicted"] / row["predicted"]
+        rows.append((mine, real, before["bound"], row["id"]))
+    return rows
+
+
+def _changes(ratio: float) -> bool:
+    return abs(math.log(ratio)) > math.log(1.05)
+
+
+def _is_right(it: _Ratio) -> bool:
+    return (it[0] > 1) == (it[1] > 1)
 
 
 def _least(row: Mapping[str, Any]) -> float:
@@ -169,4 +213,6 @@ if __name__ == "__main__":
     source = Path(sys.argv[2])
     if sys.argv[1] == "prepare":
         sys.exit(prepare(source if source.is_file() else None, sys.argv[3], sys.argv[4:]))
+    if sys.argv[1] == "repeated":
+        sys.exit(repeated(source, Path(sys.argv[3])))
     sys.exit((again if sys.argv[1] == "again" else judge)(source, sys.argv[3]))

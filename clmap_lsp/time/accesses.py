@@ -71,11 +71,12 @@ class AccessDemand:
         if not self.is_guessed:
             return self
         pieces = -(-self.size // SECTOR_BYTES)
+        missing = 1.0 - self.hits.sectors if self.hits is not None else 1.0
         return dataclasses.replace(
             self,
             line_cycles=max(self.line_cycles, float(lanes) * self.requests),
-            l2_sectors=max(self.l2_sectors, float(lanes * pieces) * self.requests),
-            l2_lines=max(self.l2_lines, float(lanes) * self.requests),
+            l2_sectors=max(self.l2_sectors, float(lanes * pieces) * self.requests * missing),
+            l2_lines=max(self.l2_lines, float(lanes) * self.requests * missing),
         )
 
 
@@ -116,7 +117,10 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
     line, full, bank = Tally(), Tally(), Tally()
     with contextlib.suppress(OverBudgetError):  # What was counted stands for the rest.
         for row in one.rows:
-            counted = dataclasses.replace(row, op="store") if memory.op == "atomic" else row
+            # Constant memory is counted as what it lies in, not by the addresses that its own rule tells apart.
+            space = AddressSpace.GLOBAL if memory.space == "constant" else row.space
+            op = "store" if memory.op == "atomic" else row.op
+            counted = dataclasses.replace(row, op=op, space=space)
             found = counters.lines.count(counted), counters.whole_lines.count(counted)
             bank.add(counters.banks.count(dataclasses.replace(counted, space=AddressSpace.LOCAL)))
             line.add(found[0])

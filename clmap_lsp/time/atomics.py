@@ -10,10 +10,10 @@ from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.counts import Profile
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
-from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.source import ir
 from clmap_lsp.time.accesses import AccessDemand
 from clmap_lsp.time.model import PIECE_BYTES
+from clmap_lsp.time.tables import object_sizes
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.symbolic.rows import Rows
@@ -46,7 +46,7 @@ def atomic_demand(
     accesses: Sequence[AccessDemand], found: Profile, made: Compiled, launch: Launch
 ) -> AtomicDemand:
     """Return what the atomics among the accesses of a launch ask for."""
-    spans = _spans(made, launch)
+    sizes = object_sizes(made.probed.kernel, launch)
     same = requests = sectors = again = local = 0.0
     spread = 1.0
     merged = merged_sites(made)
@@ -63,7 +63,8 @@ def atomic_demand(
             same += it.requests
             sectors += it.requests
             continue
-        places = (_places(rows) if rows else None) or _anywhere(*spans.get(it.site, (1e6, 4e6)))
+        _, size = sizes.get(it.site, ("", 4e6))
+        places = (_places(rows) if rows else None) or _anywhere(size / max(it.size, 4), size)
         same += it.requests * _LANES / places.addresses
         sectors += it.requests * places.sectors
         again += it.requests * places.again
@@ -213,23 +214,6 @@ def merged_sites(made: Compiled) -> frozenset[int]:
         and it.type.is_integer
         and it.op in (_BY_MASK if it.variable in used else _MERGED)
     )
-
-
-def _spans(made: Compiled, launch: Launch) -> dict[int, tuple[float, float]]:
-    """Return for atomics whose places are not known how many addresses and bytes their buffers have."""
-    spans = {}
-    for statement in ir.walk(made.probed.kernel.body):
-        if not isinstance(statement, ir.Atomic):
-            continue
-        for node in ir.nodes(statement.pointer):
-            name = node.variable.name if isinstance(node, ir.Read) else ""
-            buffer = launch.arguments.get(name)
-            if isinstance(buffer, BufferArgument):
-                spans[statement.site] = (
-                    float(buffer.count),
-                    float(buffer.count * statement.type.size),
-                )
-    return spans
 
 
 def _lines(rows: list[Rows], low: int) -> float:

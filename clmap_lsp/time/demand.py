@@ -19,6 +19,7 @@ from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
 from clmap_lsp.time.latency import Orders, orders_of, path_cycles
 from clmap_lsp.time.private import lines_and_sectors, scattered_elements
 from clmap_lsp.time.stream import Kept, seen_of
+from clmap_lsp.time.tables import object_sizes, with_kept_tables
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
@@ -201,6 +202,8 @@ def demand(
         per_group,
     )
     accesses = made_one(accesses, found, made)
+    sizes = object_sizes(made.probed.kernel, launch)
+    accesses = with_kept_tables(accesses, sizes, min(groups, facts.compute_units), cache)
     warps = float(found.simd_groups)
     private = _private(run, seen.spilled, facts.simd_width)
     orders = orders_of(run.compiled.code.blocks, run.weights)

@@ -24,7 +24,7 @@ _LANES = 600_000
 _TURNS = 8
 """Turns of a loop that are looked at in any case."""
 _LINE = 128
-_FULL = 0.75
+FULL = 0.75
 """Of the first level: how much can be gone through again and again without a miss."""
 _RUN = 16
 """Accesses that a SIMD group makes before another one's come in between."""
@@ -126,7 +126,7 @@ def _spilled(asked: float, lines: float) -> float:
 
     All or nothing were it least recently used and sets filled evenly; so it begins at three quarters.
     """
-    return min(max((asked / lines - _FULL) / (2.0 - 2.0 * _FULL), 0.0), 1.0)
+    return min(max((asked / lines - FULL) / (2.0 - 2.0 * FULL), 0.0), 1.0)
 
 
 def _groups(launch: Launch, groups: int, units: int) -> list[tuple[int, int, int]]:

@@ -66,3 +66,41 @@ def test_a_vector_of_constant_memory_takes_a_cycle_for_each_word() -> None:
         source.replace("TYPE", "float4").replace("SUM", "s.x + s.w"), "nvidia-h100-sxm", **launch
     )
     assert four.parts["l1"] == pytest.approx(4 * one.parts["l1"], rel=0.1)
+
+
+def test_lanes_of_constant_memory_that_are_side_by_side_share_lines() -> None:
+    # `table_by_lane` of benchmarks/time_kernels/hot.cl: 32 different words, but two lines at the most.
+    source = """__kernel void k(__constant float *t, __global float *o) {
+        float s = 0; int l = get_local_id(0) & 31;
+        for (int k = 0; k < 32; k++) s += t[(k + l) & 255];
+        o[get_global_id(0)] = s; }"""
+    launch = {"size": (N,), "local": (256,), "t": "random(256)", "o": f"zeros({N})"}
+    found = predicted(source, "nvidia-h100-sxm", **launch)
+    some = [it for it in found.demand.accesses if it.space == "constant"]
+    assert sum(it.line_cycles for it in some) == pytest.approx(sum(it.requests for it in some), rel=0.05)
+
+
+LOOKUP = """__kernel void k(__global int *s, SPACE const int *t) {
+    int v = s[get_global_id(0)];
+    for (int k = 0; k < 8; k++) v ^= t[v & MASK];
+    s[get_global_id(0)] = v; }"""
+
+
+@pytest.mark.parametrize("space", ["__global", "__constant"])
+def test_a_small_table_is_fetched_once_a_unit_wherever_the_lanes_go(space: str) -> None:
+    def lookups(words: int) -> Any:
+        source = LOOKUP.replace("SPACE", space).replace("MASK", str(words - 1))
+        launch = {"size": (N,), "local": (256,), "s": f"random({N})", "t": f"random({words})"}
+        return predicted(source, "nvidia-h100-sxm", **launch)
+
+    small, large = lookups(256), lookups(1 << 23)
+    asked = [
+        sum(it.l2_sectors for it in found.demand.accesses if it.is_guessed) for found in (small, large)
+    ]
+    assert 0 < asked[0] <= 132 * 256 * 4 / 32 * 1.01
+    assert asked[1] > 100 * asked[0]
+    # Not even at the most does it come from the second level, and nobody waits for that.
+    at_most = small.extremes[-1]
+    assert sum(it.l2_sectors for it in at_most.accesses if it.is_guessed) < 32 * 1.01 * asked[0]
+    if space == "__global":  # Constant memory has a cache of its own that nobody is taken to wait for.
+        assert small.demand.path[900.0] < 0.5 * large.demand.path[900.0]

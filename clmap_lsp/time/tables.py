@@ -1,0 +1,89 @@
+"""Tables at addresses that data decide, small enough to stay in the first level.
+
+Where the lanes go in such a table nobody knows, but after each unit has fetched it once, they find it there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from clmap_lsp.launch.model import BufferArgument
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
+from clmap_lsp.time.accesses import LINE_BYTES, SECTOR_BYTES, AccessDemand
+from clmap_lsp.time.stream import FULL, Hits
+
+if TYPE_CHECKING:
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
+
+
+def object_sizes(kernel: Kernel, launch: Launch) -> dict[int, tuple[str, float]]:
+    """Return for accesses, by site, the buffer or the array of constant memory that they go to: name, bytes."""
+    sizes = {}
+    for statement in ir.walk(kernel.body):
+        if not isinstance(statement, (ir.Load, ir.Store, ir.Atomic)):
+            continue
+        for node in ir.nodes(statement.pointer):
+            known = _size(node, launch)
+            if known is not None:
+                sizes[statement.site] = known
+    return sizes
+
+
+def _size(node: ir.Expression, launch: Launch) -> tuple[str, float] | None:
+    if isinstance(node, ir.ObjectAddress) and node.type.space is AddressSpace.CONSTANT:
+        kind = node.variable.type
+        return (node.variable.name, float(kind.size)) if isinstance(kind, ArrayType) else None
+    if isinstance(node, ir.Read):
+        buffer, kind = launch.arguments.get(node.variable.name), node.variable.type
+        if isinstance(buffer, BufferArgument) and isinstance(kind, PointerType):
+            return node.variable.name, float(buffer.count * max(kind.pointee.size, 1))
+    return None
+
+
+def with_kept_tables(
+    accesses: Sequence[AccessDemand], sizes: Mapping[int, tuple[str, float]], units: int, cache: float
+) -> tuple[AccessDemand, ...]:
+    """Return accesses of which those at unknown places of small tables ask the second level once a unit.
+
+    `units` are those that have work; `cache` is what a unit's first level holds.
+    """
+    tables = {
+        name: size
+        for it in accesses
+        if _is_lookup(it) and it.site in sizes
+        for name, size in (sizes[it.site],)
+    }
+    if not tables or sum(tables.values()) > FULL * cache:
+        return tuple(accesses)
+    asked: dict[str, float] = {}
+    for it in accesses:
+        if _is_lookup(it) and it.site in sizes:
+            name = sizes[it.site][0]
+            asked[name] = asked.get(name, 0.0) + it.l2_sectors
+    return tuple(
+        _kept(it, asked[sizes[it.site][0]], units, sizes[it.site][1])
+        if _is_lookup(it) and it.site in sizes
+        else it
+        for it in accesses
+    )
+
+
+def _is_lookup(it: AccessDemand) -> bool:
+    return it.is_guessed and it.op == "load" and it.space in ("global", "constant") and it.requests > 0
+
+
+def _kept(it: AccessDemand, asked: float, units: int, size: float) -> AccessDemand:
+    """Return an access that misses each sector once a unit, with the others of its table."""
+    sectors = units * max(size / SECTOR_BYTES, 1.0)
+    missed = min(sectors / asked, 1.0) if asked else 1.0
+    waits = tuple(min(missed * length, 1.0) for length in (1, 2, 4, 8, 16))
+    return dataclasses.replace(
+        it,
+        l2_sectors=it.l2_sectors * missed,
+        l2_lines=min(it.l2_lines, units * max(size / LINE_BYTES, 1.0)),
+        hits=Hits(1.0 - missed, waits),
+    )
