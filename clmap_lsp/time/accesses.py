@@ -127,7 +127,7 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
             full.add(found[1])
     # A word a cycle of constant memory, though all lanes want the same four (`table_of_points`, H100).
     words = memory.size / 4.0 if memory.space == "constant" else 1.0
-    per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), words, 1.0)
+    per_request = max(_each(line) / LINES_A_CYCLE, _each(bank), words, 1.0)
     per_line = _each(full)
     sectors = one.units if one.units is not None else one.requests * 4
     if one.whole is not None and memory.op == "load":
@@ -225,7 +225,7 @@ def _bytes_written(made: tuple[MachineAccess, AccessDemand]) -> float:
     return it.requests * it.size * min(one.rows[0].n_lanes, 32)
 
 
-_LINES_A_CYCLE = 4.0
+LINES_A_CYCLE = 4.0
 """Lines of which a request's tags are compared in a cycle; NVIDIA H200, lookups in a table of 32 lines."""
 
 

@@ -1,6 +1,7 @@
 """Tables at addresses that data decide, small enough to stay in the first level.
 
 Where the lanes go in such a table nobody knows, but after each unit has fetched it once, they find it there.
+What data pick from a table (boxes of ciphers, codes, curves) is all over it: lanes at random words meet in banks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
-from clmap_lsp.time.accesses import LINE_BYTES, SECTOR_BYTES, AccessDemand
+from clmap_lsp.time.accesses import LINE_BYTES, LINES_A_CYCLE, SECTOR_BYTES, AccessDemand
 from clmap_lsp.time.stream import FULL, Hits
 
 if TYPE_CHECKING:
@@ -83,7 +84,20 @@ def _kept(it: AccessDemand, asked: float, units: int, size: float) -> AccessDema
     waits = tuple(min(missed * length, 1.0) for length in (1, 2, 4, 8, 16))
     return dataclasses.replace(
         it,
+        line_cycles=max(it.line_cycles, it.requests * _cycles_at_random(size)),
         l2_sectors=it.l2_sectors * missed,
         l2_lines=min(it.l2_lines, units * max(size / LINE_BYTES, 1.0)),
         hits=Hits(1.0 - missed, waits),
     )
+
+
+_BANKS = 32
+_FULLEST = 3.5
+"""Of 32 banks to which 32 lanes go at random, the lanes in the fullest, on average."""
+
+
+def _cycles_at_random(size: float) -> float:
+    """Return the cycles of a request whose lanes are at random words of a table of so many bytes."""
+    lines = max(size / LINE_BYTES, 1.0)
+    touched = lines * (1.0 - (1.0 - 1.0 / lines) ** _BANKS)
+    return max(min(size / 4 / _BANKS, _FULLEST), touched / LINES_A_CYCLE, 1.0)

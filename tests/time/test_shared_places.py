@@ -99,6 +99,12 @@ def test_a_small_table_is_fetched_once_a_unit_wherever_the_lanes_go(space: str) 
     ]
     assert 0 < asked[0] <= 132 * 256 * 4 / 32 * 1.01
     assert asked[1] > 100 * asked[0]
+    # 32 lanes at random words of eight lines: 3.5 in the fullest bank.
+    cycles, requests = (
+        sum(getattr(it, name) for it in small.demand.accesses if it.is_guessed)
+        for name in ("line_cycles", "requests")
+    )
+    assert cycles == pytest.approx(3.5 * requests)
     # Not even at the most does it come from the second level, and nobody waits for that.
     at_most = small.extremes[-1]
     assert sum(it.l2_sectors for it in at_most.accesses if it.is_guessed) < 32 * 1.01 * asked[0]
