@@ -39,7 +39,6 @@ __kernel void spread_reads(__global int *o, int spread, int n)
 // A stack of which each lane pushes and pops as its own bits say.
 // time: kernel=push_and_pop global=65536 local=128 seed=random(65536) o=zeros(65536) n=256
 // time: kernel=push_and_pop global=1048576 local=128 seed=random(1048576) o=zeros(1048576) n=64
-// time: kernel=push_and_pop global=65536 local=128 seed=zeros(65536) o=zeros(65536) n=256
 __kernel void push_and_pop(__global const uint *seed, __global int *o, int n)
 {
     int stack[12], top = 6, s = 0;

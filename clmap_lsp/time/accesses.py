@@ -117,7 +117,7 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
     line, full, bank = Tally(), Tally(), Tally()
     with contextlib.suppress(OverBudgetError):  # What was counted stands for the rest.
         for row in one.rows:
-            # Constant memory is counted as what it lies in, not by the addresses that its own rule tells apart.
+            # Constant memory lies in lines, too; its own rule counts distinct addresses.
             space = AddressSpace.GLOBAL if memory.space == "constant" else row.space
             op = "store" if memory.op == "atomic" else row.op
             counted = dataclasses.replace(row, op=op, space=space)

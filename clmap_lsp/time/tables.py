@@ -1,7 +1,7 @@
 """Tables at addresses that data decide, small enough to stay in the first level.
 
 Where the lanes go in such a table nobody knows, but after each unit has fetched it once, they find it there.
-What data pick from a table (boxes of ciphers, codes, curves) is all over it: lanes at random words meet in banks.
+What data pick from a table (a cipher's boxes, codes, curves) is all over it, and lanes meet in banks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def object_sizes(kernel: Kernel, launch: Launch) -> dict[int, tuple[str, float]]:
-    """Return for accesses, by site, the buffer or the array of constant memory that they go to: name, bytes."""
+    """Return for accesses, by site, the buffer or the constant array that they go to: name, bytes."""
     sizes = {}
     for statement in ir.walk(kernel.body):
         if not isinstance(statement, (ir.Load, ir.Store, ir.Atomic)):

@@ -94,9 +94,7 @@ def test_a_small_table_is_fetched_once_a_unit_wherever_the_lanes_go(space: str) 
         return predicted(source, "nvidia-h100-sxm", **launch)
 
     small, large = lookups(256), lookups(1 << 23)
-    asked = [
-        sum(it.l2_sectors for it in found.demand.accesses if it.is_guessed) for found in (small, large)
-    ]
+    asked = [sum(it.l2_sectors for it in found.demand.accesses if it.is_guessed) for found in (small, large)]
     assert 0 < asked[0] <= 132 * 256 * 4 / 32 * 1.01
     assert asked[1] > 100 * asked[0]
     # 32 lanes at random words of eight lines: 3.5 in the fullest bank.
