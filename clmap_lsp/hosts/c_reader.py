@@ -242,7 +242,7 @@ class _Reader(TreeReader):
         body = node.child_by_field_name("body")
         while declarator is not None and declarator.type not in ("function_declarator",):
             declarator = _inner(declarator)
-        if declarator is None or body is None:
+        if declarator is None or body is None or self._sends_messages(body):
             return
         called = declarator.child_by_field_name("declarator")
         name = _last_name(called)
@@ -271,6 +271,11 @@ class _Reader(TreeReader):
         )
         self.templates = templates
         self.functions.append(made)
+
+    def _sends_messages(self, body: Node) -> bool:
+        """Tell a function of Objective-C that cannot be read whole and does not use OpenCL: what it gives
+        is not known, and what seems to be left of it may be its way out where something failed."""
+        return self.path.endswith(".m") and body.has_error and _OPENCL.search(body.text or b"") is None
 
     def _prototype(self, node: Node, owner: str) -> None:
         """Note the defaults that a declaration gives the parameters of a function."""
@@ -902,6 +907,7 @@ def _template(node: Node | None) -> tuple[str, ...]:
     return tuple(text_of(it) for it in arguments.named_children)
 
 
+_OPENCL = re.compile(rb"\bcl[A-Z]\w+\s*\(")
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)")
 
 

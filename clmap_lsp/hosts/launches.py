@@ -1096,7 +1096,7 @@ def _sizes(store: Store, value: Value, dimensions: int | None, hops: int = 0) ->
         case Sizes(items):
             return items[:3] if items else (Null(),) * count
         case Number():
-            return (value,)
+            return (value, *(RunTime("?") for _ in range(1, count)))
         case RunTime() if dimensions is None:
             return (value,)
         case RunTime(text):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import PurePath
 
-from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
+from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised, opened_as
 from clmap_lsp.hosts.list_calls import changed_length
 from clmap_lsp.hosts.project import KERNEL_SUFFIXES
 from clmap_lsp.hosts.store import MAX_ALTERNATIVES, join_values, with_elements
@@ -38,6 +39,7 @@ from clmap_lsp.hosts.values import (
     is_program,
     joined,
     name_of,
+    size_of,
     text_of,
 )
 
@@ -777,9 +779,13 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         if not interpreter.path.endswith((".py", ".c")):
             for place in _by_reference(interpreter, call, name):
                 interpreter.open_at(place, keeps_default=not (device or reads), device=device)
-        for value in arguments:
+        data: Value | None = None
+        for value, follows in zip_longest(arguments, arguments[1:]):
+            if data is not None and value is data:
+                continue  # What the function changes of it is opened with that.
+            data = follows if isinstance(value, Routine) and _is_record(interpreter, follows) else None
             if isinstance(value, Routine):
-                interpreter.skip_routine(value)
+                interpreter.skip_routine(value, data=data)
             if isinstance(value, Pointer) and not value.moved:
                 _forget(interpreter, value, default=not (device or reads), device=device)
                 if file is not None and interpreter.store is not None and not is_handle(value, "p"):
@@ -798,13 +804,22 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     return RunTime(text, device=isinstance(owner, RunTime) and owner.device)
 
 
+def _is_record(interpreter: Interpreter, value: Value | None) -> bool:
+    """Tell whether a value points to a structure some of whose fields are known."""
+    if not isinstance(value, Pointer) or value.moved:
+        return False
+    return any(it.startswith(f"{value.place}.") for it in interpreter.known)
+
+
 def _unwrapped(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> Value | None:
     """Return the handle that `kernel()` and `kernel.get()` give in C++."""
     if interpreter.path.endswith((".py", ".c")) or call.arguments:
         return None
     if name == "get":
         owner = values[0]  # Of what `unique_ptr` and its kin own.
-        is_object = isinstance(owner, Pointer) and owner.place in interpreter.objects
+        is_object = isinstance(owner, Pointer) and (
+            owner.place in interpreter.objects or owner.place in interpreter.types
+        )
         return owner if is_object else _handle_in(owner)
     return _handle_in(interpreter.value(call.function)) if isinstance(call.function, Name) else None
 
@@ -836,6 +851,13 @@ def _made_object(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     own = interpreter.made(wanted, call, values)
     if own is not None or not wanted:
         return own
+    if interpreter.store is not None and size_of(whole) is not None and len(values) <= 1:
+        held = values[0] if values else Number(0)
+        if interpreter.frame.is_module:  # Any function may change it by way of the pointer.
+            held = opened_as(call.text, held)
+        place = interpreter.fresh_memory()
+        interpreter.store[place], interpreter.types[place] = held, whole
+        return Pointer(place)
     made = Call(Name(wanted), call.arguments, call.keywords, (), call.row, call.text)
     return interpreter.answer("new " + wanted, made, values)
 

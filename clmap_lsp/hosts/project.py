@@ -34,6 +34,7 @@ CALL_OPERATOR = "operator()"
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
 )
+_HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx")
 _C_ALONE = frozenset((".c", ".m"))
 _OWN_CONSTANTS = frozenset((".cc", ".cpp", ".cxx", ".c++"))
 """Files of C++ that no other includes: their constants are their own."""
@@ -733,6 +734,7 @@ class HostProject:
     def _find_variable(self, name: str, near: str, scope: str) -> tuple[str, Declare] | None:
         from clmap_lsp.hosts.tree import Declare
 
+        declared: tuple[str, Declare] | None = None
         for path in self.candidates(name, near):
             file = self.file(path)
             if file is None or file.module.language != "c":
@@ -745,9 +747,13 @@ class HostProject:
             ]
             own = [it for it in found if it.scope == scope]
             if found and (own or len({it.scope for it in found}) == 1):
-                found = own or found
-                return path, next((it for it in found if it.value is not None), found[0])
-        return None
+                given = next((it for it in own or found if it.value is not None), None)
+                if given is not None:
+                    return path, given
+                declared = declared or (path, (own or found)[0])
+                if not path.endswith(_HEADER_SUFFIXES):  # Where it is `extern`, another file says what it is.
+                    break
+        return declared
 
     def module_variable(self, name: str, near: str) -> tuple[str, str, Expr] | None:
         """Return what a module of Python gives a name, its own or one that it imports: file, name, value."""

@@ -11,6 +11,6 @@ declared and made), `expressions`, `flow` (statements), and `calls` with the who
 from __future__ import annotations
 
 from clmap_lsp.hosts.interpreter.calls import Interpreter
-from clmap_lsp.hosts.interpreter.state import CallHandler, OutOfStepsError, Raised
+from clmap_lsp.hosts.interpreter.state import CallHandler, OutOfStepsError, Raised, opened_as
 
-__all__ = ["CallHandler", "Interpreter", "OutOfStepsError", "Raised"]
+__all__ = ["CallHandler", "Interpreter", "OutOfStepsError", "Raised", "opened_as"]

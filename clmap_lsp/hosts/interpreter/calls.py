@@ -50,6 +50,7 @@ from clmap_lsp.hosts.values import (
     Value,
     converted,
     is_handle,
+    is_kernel,
     is_program,
     name_of,
     size_of,
@@ -160,12 +161,15 @@ class Interpreter(Flow):
         """Run what the event loop of a program calls, after all else and in any order: what one of them
         changes is open in each."""
         self.store = self._at_the_end(main)
-        for function in self.callbacks.values():
+        for function, _ in self.callbacks.values():
             self.skip(function, ())
         before = self.store
-        for function in list(self.callbacks.values()):
+        for function, data in list(self.callbacks.values()):
             self.store = before.copied() if before is not None else None
-            self.call(function, [RunTime(it.name) for it in function.parameters])
+            given: list[Value] = [RunTime(it.name) for it in function.parameters]
+            if data is not None and given and "*" in function.parameters[-1].type:
+                given[-1] = data
+            self.call(function, given)
 
     def _go_on(self, start: Frame) -> None:
         """Run generators that nothing went through: whoever is given them may do so later on."""
@@ -325,14 +329,16 @@ class Interpreter(Flow):
                 written.add(place)
         self.open_all(written)
 
-    def skip_routine(self, routine: Routine, hops: int = 0) -> None:
-        """Open what a function may write that was handed to one that is not known."""
+    def skip_routine(self, routine: Routine, hops: int = 0, data: Value | None = None) -> None:
+        """Open what a function may write that was handed to one that is not known, with data for it."""
         closure = self.lambdas.get(routine.identity)
         if closure is None:
             for function in self.project.functions(routine.name, self.path)[:1]:
                 self.skip(function, ())
                 if not function.owner and not self.path.endswith(".py"):
-                    self.callbacks[function.path, function.row] = function
+                    where = function.path, function.row
+                    _, known = self.callbacks.get(where, (function, data))
+                    self.callbacks[where] = function, data if known == data else None
             return
         function, frame = closure.function, closure.outer
         for name in sorted(writes(function).names):
@@ -670,7 +676,7 @@ class Interpreter(Flow):
         is_distorted = function.is_wrapped or (function.path, function.row) in self.distorted
         if is_distorted and isinstance(result, (Number, Sizes, Text)):
             result = RunTime(call.text)
-        if "kernel" in function.name.lower() and isinstance(result, (RunTime, Null)):
+        if "kernel" in function.name.lower() and self._is_any_kernel(result):
             result = self.answer("kernel by name", call, values) or result
         given = self.handlers["given file"](self, call, values)
         if (
@@ -696,6 +702,15 @@ class Interpreter(Flow):
             known = self.text(result)
             return given if known is None or not known.parts or known.plain is None else result
         return result
+
+    def _is_any_kernel(self, value: Value) -> bool:
+        """Tell what may be a kernel, but which one it is nobody knows."""
+        if isinstance(value, Alternatives):
+            return all(map(self._is_any_kernel, value.values))
+        if not is_kernel(value) or not isinstance(value, Pointer):
+            return isinstance(value, (RunTime, Null))
+        name = self.known.get(f"{value.place}.name")
+        return not isinstance(name, Text) or name.plain is None
 
     def _is_text(self, value: Pointer) -> bool:
         type_name = self.types.get(value.place, "")

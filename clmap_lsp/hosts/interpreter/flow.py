@@ -25,9 +25,11 @@ from clmap_lsp.hosts.tree import (
     Initialise,
     Items,
     Jump,
+    Lambda,
     Loop,
     Member,
     Name,
+    New,
     Num,
     Opaque,
     Raise,
@@ -333,6 +335,10 @@ class Flow(Expressions):
         if turns is not None:
             self._unrolled(loop, turns)
             return
+        settled = self._settled(loop) if _only_reckons(loop) else None
+        if settled is not None:
+            self.store = settled
+            return
         first = self.value(loop.condition) if loop.condition is not None else Number(1)
         if loop.tests_first and truth(first) is False:
             return
@@ -340,6 +346,38 @@ class Flow(Expressions):
         limited = device_decides(first) and not self._grows_to_limit(loop.condition)
         skipped = default == 0 or (default is None and limited)
         self._widened(loop, skipped=skipped, never=loop.tests_first and truth(first) is not True)
+
+    def _settled(self, loop: Loop) -> Store | None:
+        """Return what holds behind a loop that reckons with known numbers, as where a size is grown to a
+        power of two; `None` where it does not end soon, or nobody knows when."""
+        before = self.store
+        if before is None or loop.condition is None:
+            return None
+        self.store = before.copied()
+        is_first = loop.tests_first
+        end: Store | None = None
+        for turn in range(MAX_UNROLLED):
+            goes_on = truth(self.value(loop.condition)) if is_first or turn else True
+            if goes_on is not True or self.store is None:
+                end = self.store if goes_on is False else None
+                break
+            self.step()
+            state = LoopState()
+            self.loops.append(state)
+            try:
+                self.scoped(loop.body)
+            finally:
+                self.loops.pop()
+            ways = [it for it in (self.store, *state.breaks, *state.continues) if it is not None]
+            if len(ways) != 1:
+                break
+            self.store = ways[0]
+            if state.breaks:
+                end = self.store
+                break
+            self.block(loop.step)
+        self.store = before
+        return end
 
     def _grows_to_limit(self, condition: Expr | None) -> bool:
         """Tell whether a loop goes on below what the device allows, as it mostly starts there."""
@@ -582,6 +620,20 @@ def _assigned(block: Block) -> Iterator[str]:
                 yield from _assigned(body)
                 for handler in handlers:
                     yield from _assigned(handler)
+
+
+def _only_reckons(loop: Loop) -> bool:
+    """Tell a loop that does no more than to give values to variables and fields."""
+    parts = (*loop.body, *loop.step, *((Evaluate(loop.condition),) if loop.condition is not None else ()))
+    for it in nodes(parts):
+        match it:
+            case Assign(target=Name() | Member()) | Declare(dimensions=(), arguments=None):
+                pass
+            case Assign() | Declare() | Call() | New() | Lambda() | Opaque():
+                return False
+            case Loop() | Return() | Raise() | Try():
+                return False
+    return True
 
 
 def _makes_kernels(loop: Loop) -> bool:

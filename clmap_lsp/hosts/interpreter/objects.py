@@ -52,6 +52,8 @@ _HANDLES = frozenset(
 )
 _MAX_BASES = 5
 """Classes above a class that are looked at."""
+_MAX_NESTED = 4
+"""Classes above or inside of an object's class whose fields are looked at."""
 
 MAX_OBJECTS = 64
 """Objects of one class, each made in another way, whose making is remembered."""
@@ -65,11 +67,20 @@ class Objects(Names):
     def put(self, place: str, value: Value) -> None:
         """Write a value to a place; memory that was just taken is called as what first points to it."""
         if isinstance(value, Pointer) and is_nameless(value):
-            value = Pointer(value.place + name_of(place).lstrip("."))
+            value = self._called_as(value, name_of(place).lstrip("."))
             cls = self.project.class_named(self._class_of(place), self.path)
             if cls is not None and self.frames:
                 self._fields(value.place, cls, 0)
         super().put(place, value)
+
+    def _called_as(self, memory: Pointer, name: str) -> Pointer:
+        """Give memory that was just taken a name; what it holds already stays in it."""
+        place = memory.place + name
+        held = self.store.pop(memory.place, None) if self.store is not None else None
+        if held is not None and self.store is not None:
+            self.store[place] = replace(held, text=name) if isinstance(held, RunTime) else held
+            self.types[place] = self.types.pop(memory.place, "")
+        return Pointer(place)
 
     def _declaration(self, declare: Declare) -> None:
         place = self._declare(declare.name, declare.type + ("*" if declare.is_pointer else ""))
@@ -466,7 +477,7 @@ class Objects(Names):
         return opened_as(parameter.name, self.value(parameter.default))
 
     def _fields(self, place: str, cls: Class, depth: int) -> None:
-        for base in cls.bases if depth < 4 else ():
+        for base in cls.bases if depth < _MAX_NESTED else ():
             inherited = self.project.class_named(base, self.path)
             if inherited is not None and inherited.name != cls.name:
                 self._fields(place, inherited, depth + 1)
@@ -475,6 +486,10 @@ class Objects(Names):
             self.types[target] = declare.type + ("*" if declare.is_pointer else "")
             if declare.dimensions:
                 self.arrays.add(target)
+            elif declare.value is None and not declare.is_pointer and depth < _MAX_NESTED:
+                inner = self.project.class_named(declare.type, self.path)
+                if inner is not None and inner.name != cls.name:
+                    self._fields(target, inner, depth + 1)
             if declare.value is not None and self.store is not None:
                 self.define(target, replace(declare, is_reference=False))
 

@@ -173,8 +173,9 @@ class State(ABC):
         """Classes of places that hold an object of the project's own."""
         self.given_types: dict[str, Mapping[str, Value]] = {}
         """By the place of an object of a class template: what its parameters stand for."""
-        self.callbacks: dict[tuple[str, int], Function] = {}
-        """Functions of C that were handed to ones which are not known: these may call them later."""
+        self.callbacks: dict[tuple[str, int], tuple[Function, Value | None]] = {}
+        """Functions of C that were handed to ones which are not known, and what was handed along with each:
+        these may call them with it later."""
         self.counting: set[tuple[str, int]] = set()
         """Functions that return numbers, by file and row."""
         self.loops: list[LoopState] = []

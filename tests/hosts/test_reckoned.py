@@ -1,0 +1,177 @@
+"""Sizes that a loop reckons, structures inside of others, what callbacks are given, numbers on the heap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.hosts.host_code import numbers, read
+
+_START = """\
+#include <CL/cl.h>
+typedef struct { size_t group; unsigned n; cl_kernel scale; } sim;
+static cl_command_queue queue;
+"""
+
+
+def test_a_loop_that_grows_a_size_is_run(tmp_path: Path) -> None:
+    text = """\
+sim make(cl_program program) {
+    sim s;
+    size_t group = 1, limit = 384;
+    while (group << 1 <= limit) group <<= 1;
+    s.group = group;
+    s.n = 1000;
+    s.scale = clCreateKernel(program, "scale", NULL);
+    return s;
+}
+int main(int argc, char **argv) {
+    sim s = make(clCreateProgramWithSource(context, 1, &text, NULL, NULL));
+    size_t all = (s.n / s.group + 1) * s.group;
+    clEnqueueNDRangeKernel(queue, s.scale, 1, NULL, &all, &s.group, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=_START + text)["scale"]) == ([1024], [256])
+
+
+def test_a_loop_that_ends_nobody_knows_when_leaves_a_size_open(tmp_path: Path) -> None:
+    text = """\
+int main(int argc, char **argv) {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t group = 1, all = 4096;
+    while (group < all) { if (argc > 3) break; group <<= 1; }
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, &group, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=_START + text)["scale"]) == ([4096], [None])
+
+
+_WINDOW = """\
+typedef struct { cl_kernel kernel; cl_uint dim; size_t global[2]; } t_cl;
+typedef struct { t_cl cl; int most; void *win; } t_data;
+void cl_init(t_cl *cl) {
+    cl->kernel = clCreateKernel(program, "scale", NULL);
+    cl->dim = 2;
+    cl->global[0] = 1920;
+    cl->global[1] = 1080;
+}
+int draw(t_data *data) {
+    clSetKernelArg(data->cl.kernel, 1, sizeof(int), &data->most);
+    clEnqueueNDRangeKernel(queue, data->cl.kernel, data->cl.dim, NULL, data->cl.global, NULL, 0, NULL, NULL);
+    return 0;
+}
+int on_key(int key, t_data *data) { if (key == 4) data->most *= 2; draw(data); return 0; }
+int main(int argc, char **argv) {
+    t_data *data = (t_data *)malloc(sizeof(t_data));
+    data->most = 100;
+    cl_init(&data->cl);
+    FIRST
+    hook(data->win, 2, 0, on_key, data);
+    loop();
+    return 0;
+}
+"""
+
+
+def test_an_array_in_a_structure_of_another_is_one(tmp_path: Path) -> None:
+    found = read(tmp_path, main_dot_c=_START + _WINDOW.replace("FIRST", "draw(data);"))
+    assert numbers(found["scale"])[0] == [1920, 1080]
+
+
+def test_a_callback_gets_what_was_handed_on_beside_it(tmp_path: Path) -> None:
+    found = read(tmp_path, main_dot_c=_START + _WINDOW.replace("FIRST", ""))["scale"]
+    assert numbers(found)[0] == [1920, 1080]
+    assert found.arguments["n"].number is None  # It changes that itself.
+
+
+def test_one_number_is_not_all_sizes_of_two_dimensions(tmp_path: Path) -> None:
+    text = """\
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t all = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    assert len(read(tmp_path, main_dot_c=_START + text)["scale"].global_size) == 2
+
+
+def test_numbers_of_smart_pointers(tmp_path: Path) -> None:
+    text = """\
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    auto n = std::make_unique<unsigned int>(4096);
+    *n /= 2;
+    int held = *n.get();
+    size_t all = *n;
+    clSetKernelArg(kernel, 1, sizeof(int), &held);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    found = read(tmp_path, main_dot_cpp=_START + text)["scale"]
+    assert numbers(found)[0] == [2048]
+    assert found.arguments["n"].number == 2048
+
+
+def test_a_smart_pointer_outside_of_functions_gives_a_default(tmp_path: Path) -> None:
+    header = "#include <memory>\nnamespace state { extern std::unique_ptr<unsigned> count; }\n"
+    state = "namespace state { std::unique_ptr<unsigned> count = std::make_unique<unsigned>(4096); }\n"
+    text = """\
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t all[1] = { (size_t)(*state::count) };
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, all, NULL, 0, NULL, NULL);
+}
+"""
+    files = {"state_dot_hpp": header, "state_dot_cpp": '#include "state.hpp"\n' + state}
+    found = read(tmp_path, main_dot_cpp='#include "state.hpp"\n' + _START + text, **files)["scale"]
+    (size,) = found.global_size
+    assert (size.number, size.default) == (None, 4096)
+
+
+def test_a_kernel_of_a_table_that_a_query_fills_is_known_by_its_name(tmp_path: Path) -> None:
+    text = """\
+typedef struct { size_t n; char **names; cl_kernel *kernels; } table;
+void fill(table *t, cl_program program) {
+    char *all = malloc(1000);
+    clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(size_t), &t->n, NULL);
+    clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 1000, all, NULL);
+    char *at = strtok(all, ";");
+    for (size_t i = 0; i < t->n; ++i) {
+        t->names[i] = at;
+        t->kernels[i] = clCreateKernel(program, t->names[i], NULL);
+        at = strtok(NULL, ";");
+    }
+}
+cl_kernel get_kernel(table t, const char *name) {
+    for (size_t i = 0; i < t.n; ++i) if (strcmp(name, t.names[i]) == 0) return t.kernels[i];
+    return NULL;
+}
+int main() {
+    table t;
+    fill(&t, clCreateProgramWithSource(context, 1, &text, NULL, NULL));
+    cl_kernel kernel = get_kernel(t, "shift");
+    size_t all = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    assert list(read(tmp_path, main_dot_c=_START + text)) == ["shift"]
+
+
+def test_what_objective_c_gives_is_not_known(tmp_path: Path) -> None:
+    library = """\
+void *window_new() {
+  if (ready == 0) return ((void *)0);
+  [App sharedApplication];
+  win = [[Window alloc] initWithRect:rect];
+  return ((void *)0);
+}
+"""
+    text = """\
+int main() {
+    void *window;
+    if (!(window = window_new())) exit(1);
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t all = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=_START + text, window_dot_m=library)["scale"])[0] == [64]
