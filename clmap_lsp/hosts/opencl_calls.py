@@ -38,6 +38,7 @@ from clmap_lsp.hosts.values import (
     is_kernel,
     is_program,
     joined,
+    kept_name,
     name_of,
     size_of,
     text_of,
@@ -442,6 +443,9 @@ def launch(
     if store is None:
         return
     places = handles(interpreter, kernel, kernel_expression)
+    asked = _asked_for(interpreter, call, places)
+    if asked is not None:
+        places = [asked]
     n_known = _count_before_more(arguments or ())
     gives_all = gives_all and arguments is not None and n_known == len(arguments)
     if arguments is not None:
@@ -481,6 +485,37 @@ def launch(
             n_known if gives_all else None,
         )
         interpreter.launches.append(raised)
+
+
+def _asked_for(interpreter: Interpreter, call: Call, places: Sequence[str]) -> str | None:
+    """Return the kernel that a function is asked for by name which launches one of a table: the table is
+    gone through for it in ways that are not followed."""
+    store = interpreter.store
+    if store is None or any(kept_name(it) and "[" not in it for it in places):
+        return None  # A kernel of its own, whatever the function is told besides.
+    known = {it: name.plain for it in places if isinstance(name := store.get(f"{it}.name"), Text)}
+    if len(places) == 1 and known.get(places[0]) is not None:
+        return None
+    for said in _kernels_named_to_callers(interpreter):
+        if said.plain in known.values():
+            return next(it for it, name in known.items() if name == said.plain)
+        if not any(known.values()):
+            made = handles(interpreter, kernel_of(interpreter, call, Null(), said), None)[0]
+            before = f"{places[0]}." if places else "."
+            set_before = [it for it in store if it.startswith(before) and it != f"{before}name"]
+            store.update((f"{made}.{it[len(before) :]}", store[it]) for it in set_before)
+            return made
+    return None
+
+
+def _kernels_named_to_callers(interpreter: Interpreter) -> Iterator[Text]:
+    """Yield the names of kernels that the functions which are run were given, from the innermost outwards."""
+    for frame in reversed(interpreter.frames):
+        for parameter in frame.function.parameters:
+            place = frame.names.get(parameter.name)
+            said = interpreter.text(interpreter.read(place)) if place is not None else None
+            if said is not None and said.plain in interpreter.project.kernels:
+                yield said
 
 
 def _count_before_more(values: Sequence[Value]) -> int:

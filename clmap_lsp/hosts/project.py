@@ -538,6 +538,7 @@ class HostProject:
 
     def included(self, name: str, includer: str) -> str | None:
         """Return the project's file that an `#include` means: beside the includer, else the nearest."""
+        name = name.replace("\\", "/")  # As on Windows.
         wanted = _clean(os.path.join(os.path.dirname(includer), name))  # noqa: PTH118, PTH120
         if wanted in self._path_set:
             return wanted

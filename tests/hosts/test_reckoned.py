@@ -175,3 +175,96 @@ int main() {
 }
 """
     assert numbers(read(tmp_path, main_dot_c=_START + text, window_dot_m=library)["scale"])[0] == [64]
+
+
+def test_memory_that_a_loop_takes_in_each_turn_has_all_its_numbers(tmp_path: Path) -> None:
+    text = """\
+static void go(cl_program program, size_t m, size_t k) {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t *global = new size_t[2];
+    global[0] = m;
+    global[1] = k;
+    size_t *local = (size_t *)malloc(2 * sizeof(size_t));
+    local[0] = 16;
+    local[1] = 4;
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL);
+}
+int main() {
+    std::vector<int> found;
+    find(found);
+    for (int i = 0; i < found.size(); i++) go(program, 720, 96);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=_START + text)["scale"]) == ([720, 96], [16, 4])
+
+
+def test_memory_of_one_turn_that_is_given_back_stands_for_many(tmp_path: Path) -> None:
+    text = """\
+static size_t *of(size_t n) { size_t *sizes = new size_t[2]; sizes[0] = n; sizes[1] = 1; return sizes; }
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t *all[4];
+    for (int i = 0; i < found(); i++) all[i] = of(64);
+    all[0][0] = 32;
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, all[1], NULL, 0, NULL, NULL);
+}
+"""
+    assert 32 not in numbers(read(tmp_path, main_dot_cpp=_START + text)["scale"])[0]
+
+
+def test_a_pointer_of_a_turn_may_point_elsewhere(tmp_path: Path) -> None:
+    text = """\
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t other[2] = {8, 4};
+    for (int i = 0; i < found(); i++) {
+        size_t *sizes = new size_t[2];
+        sizes[0] = 64;
+        sizes[1] = 32;
+        delete[] sizes;
+        sizes = other;
+        clEnqueueNDRangeKernel(queue, kernel, 2, NULL, sizes, NULL, 0, NULL, NULL);
+    }
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=_START + text)["scale"])[0] == [8, 4]
+
+
+def test_includes_of_windows(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "include" / "block.h").write_text("#define BLOCK 16\n")
+    text = """\
+#include "..\\\\include\\\\block.h"
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    size_t all = 1024, group = BLOCK;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, &group, 0, NULL, NULL);
+}
+"""
+    (tmp_path / "src" / "main.cpp").write_text(_START + text.replace("\\\\", "\\"))
+    assert numbers(read(tmp_path)["scale"]) == ([1024], [16])
+
+
+_TABLE = """\
+class Runner {
+ public:
+  std::vector<const char *> names;
+  cl_kernel kernels[10];
+  Runner(std::vector<const char *> given) {
+    names = given;
+    for (int i = 0; i < names.size(); i++) kernels[i] = clCreateKernel(program, names[i], NULL);
+  }
+  void run(const char *name, unsigned n) {
+    cl_kernel kernel = kernels[0];
+    for (int i = 0; i < 10; i++) { if (names[i] == name) { kernel = kernels[i]; } }
+    size_t all = n;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+  }
+};
+"""
+
+
+def test_a_table_is_asked_for_a_kernel_by_its_name(tmp_path: Path) -> None:
+    text = 'int main() { Runner runner({"scale", "shift"}); runner.run("shift", 64); }\n'
+    assert list(read(tmp_path, main_dot_cpp=_START + _TABLE + text)) == ["shift"]

@@ -905,6 +905,13 @@ class Interpreter(Flow):
             return RunTime(f"{function.name}(…)")
         if any(isinstance(it, Number) for it, _ in frame.returns):
             self.counting.add((function.path, function.row))
+        own = f"{frame.scope}#"
+        ends = [
+            (RunTime(f"{function.name}(…)"), it)
+            if isinstance(value, Pointer) and value.place.startswith(own) and value.place in self.arrays
+            else (value, it)
+            for value, it in ends
+        ]  # Memory of one turn of a loop, which stands for that of all.
         value, store = ends[0]
         for other, following in ends[1:]:
             value = join_values(f"#{function.name}(…)", (value, other)) if other != value else value

@@ -365,6 +365,8 @@ class Names(State):
                 return
         place = self.place(target)
         if place is not None:
+            if place in self.arrays and self.types.get(place, "").endswith("*"):
+                self.arrays.discard(place)  # A pointer to memory of one turn of a loop points elsewhere now.
             if isinstance(value, Pointer) and value.place in self.objects:
                 self.objects[place] = self.objects[value.place]
                 if self._copied(place, value):

@@ -45,6 +45,7 @@ from clmap_lsp.hosts.values import (
 )
 from clmap_lsp.hosts.walking import nodes
 
+_ALLOCATING = frozenset(("malloc", "calloc", "aligned_alloc", "new[]"))
 _POINTERS = frozenset(("unique_ptr", "shared_ptr"))
 _HANDLES = frozenset(
     f"cl_{it}"
@@ -120,6 +121,9 @@ class Objects(Names):
                 result = self.value(value)
                 if not declare.is_pointer and self.copied_list(place, result):
                     return
+                if isinstance(result, RunTime) and self._is_array_of_a_turn(declare):
+                    self.arrays.add(place)
+                    return
                 if isinstance(result, Pointer) and result.place in self.objects:
                     self.objects[place] = self.objects[result.place]
                     is_other = isinstance(value, (Name, Member, Index, Dereference))
@@ -129,6 +133,18 @@ class Objects(Names):
             self._lasting(place, declare)
         else:
             self._construct(place, declare, declare.arguments)
+
+    def _is_array_of_a_turn(self, declare: Declare) -> bool:
+        """Tell a pointer to numbers that a loop takes memory for in each turn: it is as an array is that is
+        declared there. Memory by itself would stand for that of all turns."""
+        if not declare.is_pointer or not (self.loop_depth or self.trials) or self.path.endswith(".py"):
+            return False
+        taken = declare.value
+        while isinstance(taken, Cast):
+            taken = taken.operand
+        callee = taken.function if isinstance(taken, Call) else None
+        takes = isinstance(callee, Name) and callee.name in _ALLOCATING
+        return takes and size_of(self._resolved(declare.type)) is not None
 
     def _nothing(self, declare: Declare) -> Value | None:
         """Return what empty braces give a number, a pointer or a handle; None for an object."""
