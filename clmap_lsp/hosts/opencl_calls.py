@@ -393,6 +393,9 @@ def _pointed(interpreter: Interpreter, size: Value, pointer: Value) -> Value:
         if interpreter.is_vector(interpreter.types.get(pointer.place, "")):
             lanes = (interpreter.known.get(f"{pointer.place}[{i}]") for i in range(16))
             return Sizes(tuple(it for it in lanes if it is not None))
+        is_one = size == Number(size_of(interpreter.types.get(pointer.place, "")) or 0)
+        if pointer.place in interpreter.arrays and not pointer.moved and is_one:
+            return interpreter.read(f"{pointer.place}[0]")  # `&sizes[0]` is the array's own address.
         return interpreter.read(pointer.place) if not pointer.moved else RunTime("?")
     return pointer
 

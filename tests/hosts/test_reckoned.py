@@ -268,3 +268,41 @@ class Runner {
 def test_a_table_is_asked_for_a_kernel_by_its_name(tmp_path: Path) -> None:
     text = 'int main() { Runner runner({"scale", "shift"}); runner.run("shift", 64); }\n'
     assert list(read(tmp_path, main_dot_cpp=_START + _TABLE + text)) == ["shift"]
+
+
+def test_arguments_up_to_an_end_marker_are_set(tmp_path: Path) -> None:
+    text = """\
+struct Matrix { int w; int width() const { return w; } };
+void multiply(const Matrix &a, const Matrix &b) {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    const cl_mem objects[] = {buffer(a), 0};
+    int at = 0;
+    for (int i = 0; objects[i] != 0; i++, at++)
+        if (clSetKernelArg(kernel, at, sizeof(cl_mem), (void *)&objects[i]) != CL_SUCCESS) throw "fail";
+    const int sizes[] = {a.width(), 0};
+    for (int i = 0; sizes[i] != 0; i++, at++)
+        if (clSetKernelArg(kernel, at, sizeof(int), (void *)&sizes[i]) != CL_SUCCESS) throw "fail";
+    size_t all = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    found = read(tmp_path, main_dot_cpp=_START + text)["scale"]
+    assert found.arguments["n"].text == "w"
+
+
+def test_an_array_given_as_a_whole_is_not_its_first_number(tmp_path: Path) -> None:
+    text = """\
+int main() {
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    int first[2] = {3, 4}, pair[2] = {5, 6};
+    size_t all = 64;
+    clSetKernelArg(kernel, 1, sizeof(int), &first[0]);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+    cl_kernel other = clCreateKernel(program, "shift", NULL);
+    clSetKernelArg(other, 1, sizeof(pair), pair);
+    clEnqueueNDRangeKernel(queue, other, 1, NULL, &all, NULL, 0, NULL, NULL);
+}
+"""
+    found = read(tmp_path, main_dot_c=_START + text)
+    assert found["scale"].arguments["n"].number == 3
+    assert "n" not in found["shift"].arguments

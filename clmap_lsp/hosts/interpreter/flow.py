@@ -392,7 +392,7 @@ class Flow(Expressions):
         moved: Block = loop.step
         match loop:
             case Loop(start=(Declare(name=name) | Evaluate(value=Assign(target=Name(name=name), op="")),)):
-                if len(loop.step) != 1 or name in set(_assigned(loop.body)):
+                if not loop.step or name in set(_assigned(loop.body)):
                     return None
             case Loop(condition=Binary(left=Name(name)), start=(), step=(), tests_first=True):
                 moved = tuple(it for it in loop.body if any(_assigns(node, name) for node in nodes(it)))
@@ -416,6 +416,8 @@ class Flow(Expressions):
                     break
                 self.frame.calls.clear()
                 truth = self.value(loop.condition)
+                if not isinstance(truth, Number) and self._is_before_end(loop.condition):
+                    truth = Number(1)
                 if not isinstance(truth, Number):
                     count = None
                     break
@@ -429,6 +431,21 @@ class Flow(Expressions):
             self.trials -= 1
             self.store = before
         return count
+
+    def _is_before_end(self, condition: Expr) -> bool:
+        """Tell whether a loop meets an open element of an array, where 0 ends it: `sizes[i] != 0`.
+
+        What is 0 itself among those before would end it as well, but then nothing is left to launch.
+        """
+        if (
+            isinstance(condition, Binary)
+            and condition.op == "!="
+            and condition.right in (Num(0), Name("NULL"))
+        ):
+            condition = condition.left
+        if not isinstance(condition, Index):
+            return False
+        return isinstance(self.value(condition), RunTime) and self.place(condition) in self.known
 
     def _unrolled(self, loop: Loop, turns: int) -> None:
         for turn in range(turns):
