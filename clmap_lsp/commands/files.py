@@ -81,8 +81,11 @@ def _opened(found: Iterable[Found]) -> Iterator[str]:
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"kernel", re.IGNORECASE)
-_HEAD = re.compile(r"^[ \t]*(?:__)?kernel(?![\w.])[^;{}()\"']{0,200}\bvoid\b", re.MULTILINE)
-"""How a kernel begins in a file of its own that is called `kernels.c`, as some courses do."""
+_HEAD = re.compile(
+    r"(?<!\\\n)(?<!\\\r\n)^[ \t]*(?:__)?kernel(?![\w.])[^;{}()\"']{0,200}\bvoid\b", re.MULTILINE
+)
+"""How a kernel begins in a file of its own that is called `kernels.c`, as some courses do; in the body of a
+macro it is text that the host builds."""
 _DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*(?:include|define)\b(.*)", re.MULTILINE)
 _FILE_NAMES = re.compile(r"(?<![\w.+-])[\w.+-]+\.\w+")
 

@@ -47,6 +47,8 @@ _C_ESCAPE = lazy_pattern(
     r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL
 )
 _FIELD = lazy_pattern(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
+_FORMAT_FIELD = lazy_pattern(r"\{\{|\}\}|\{[ \t]*(?:\w[\w.\[\]]*+)?(?:![rsa])?(?::[^{}\n]*+)?[ \t]*\}")
+_BRACE = lazy_pattern(r"[{}]")
 _JOINED_LINE = lazy_pattern(r"\\\r?\n")
 _PYTHON_COMMENT = lazy_pattern(r"(?<!\S)#[^\n]*")
 _ABOUT = lazy_pattern(r"(?<!\w)__(?:doc|license|copyright|author)__\s*+=\s*+\(?\s*+\Z")
@@ -269,10 +271,25 @@ def _goes_on(text: str, first: int, between: str) -> bool:
 def _joined(text: str, run: list[re.Match[str]]) -> EmbeddedSource:
     pieces = _Pieces()
     bodies = [_body_in_c(it) for it in run]
+    is_format = _is_format(text, bodies)
     for match, (start, end) in zip(run, bodies, strict=True):
         add = pieces.add_escaped if match["string"] is not None else pieces.add_raw
-        add(text, start, end)
+        if is_format:
+            pieces.add_formatted(text, start, end, add)
+        else:
+            add(text, start, end)
     return pieces.source(bodies[0][0], bodies[-1][1])
+
+
+def _is_format(text: str, bodies: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a string is meant for `str.format` or `std::format`: each brace of the code is doubled.
+
+    Where it is formatted may be far away; a brace that stands alone makes it a template of another kind.
+    """
+    if not any(text.find("{{", *it) >= 0 for it in bodies):
+        return False
+    said = "".join(text[start:end] for start, end in bodies)
+    return _BRACE.search(_FORMAT_FIELD.sub("", said)) is None
 
 
 def _body_in_c(match: re.Match[str]) -> tuple[int, int]:
@@ -288,12 +305,14 @@ def _python(text: str) -> Iterator[EmbeddedSource]:
         if first["triple"] and not _is_value(text, first.start()):
             continue
         pieces = _Pieces()
+        plain = [it.span(_body_of(it)) for it in run if "f" not in it["prefix"].lower()]
+        is_format = _is_format(text, plain)
         for match in run:
             start, end = match.span(_body_of(match))
             prefix = match["prefix"].lower()
             is_raw = "r" in prefix or "\\" not in text[start:end]
             add = pieces.add_raw if is_raw else pieces.add_escaped
-            if "f" in prefix:
+            if is_format or "f" in prefix:
                 pieces.add_formatted(text, start, end, add)
             else:
                 add(text, start, end)
@@ -355,7 +374,7 @@ class _Pieces:
                 self.add(match[0][0], match.start())
             else:
                 name = re.sub(r"\W", "_", match["value"].strip()) or "_"
-                self.add(name if not name[0].isdecimal() else "_" + name[1:], match.start() + 1)
+                self.add(name if not name[0].isdecimal() else "_" + name, match.start() + 1)
             at = match.end()
         add(text, at, end)
 

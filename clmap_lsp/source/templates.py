@@ -1,9 +1,9 @@
 """Template text: what a host program fills in before it builds a kernel.
 
-`{{ type }}`, `${type}`, `$type`, `%(type)s` and `%TYPE` become names of the same length, so that all else
-keeps its place and is read; statements of the template (`{% for ... %}`, lines that start with `%`) are
-blanked. Source: the syntaxes of Jinja 3, Mako 1.3, Python's `%` operator and `string.Template`; `%TYPE`
-is clBLAS's.
+`{{ type }}`, `${type}`, `$type`, `%(type)s`, `@@TYPE@@` and `%TYPE` become names of the same length, so that
+all else keeps its place and is read; statements of the template (`{% for ... %}`, lines that start with `%`,
+and those that hold nothing but `@@NAME@@`) are blanked. Source: the syntaxes of Jinja 3, Mako 1.3, Python's
+`%` operator and `string.Template`; `%TYPE` is clBLAS's.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _SHORT = (
     r"|\$(?<![\w$]\$)(?P<dollar>[A-Za-z_]\w*)"
     r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
     r"|<[a-z]+:(?P<tagged>[A-Za-z_]\w*)>|@(?P<configured>[A-Z_][A-Z0-9_]*)@"
+    r"|@@(?P<marked>[A-Za-z_][\w -]*)@@"
 )
 _STATEMENT = r"%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b"
 _MARK = lazy_pattern(rf"{_LONG}|{_SHORT}", re.DOTALL)
@@ -131,11 +132,17 @@ def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
     return index >= 0 and spans[index][0] <= at < spans[index][1]
 
 
+def _fills_line(text: str, match: re.Match[str]) -> bool:
+    """Tell whether nothing else stands in the lines of a match: statements come in its place."""
+    start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
+    return text[start : end if end >= 0 else len(text)].strip() == match[0]
+
+
 def _replacement(text: str, match: re.Match[str]) -> str:
     """Return a name as long as the match, with the line ends of it; blanks for a statement."""
     whole = match.group()
     inner = next((it for it in match.groups() if it is not None), None)
-    if inner is None:
+    if inner is None or (match.groupdict().get("marked") is not None and _fills_line(text, match)):
         return re.sub(r"[^\n]", " ", whole)
     name = re.sub(r"\W+", "_", inner).strip("_")[: len(whole)] or "_"
     name = name if not name[0].isdecimal() else "_" + name[1:]

@@ -36,3 +36,15 @@ def test_host_code_that_speaks_of_kernels_is_none(tmp_path: Path, capsys: pytest
     (tmp_path / "main.c").write_text(HOST)
     assert main(["check", str(tmp_path)]) == 2
     assert "no kernels below this directory" in capsys.readouterr().err
+
+
+def test_a_kernel_in_the_body_of_a_macro_makes_no_kernel_file_of_a_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    macro = "#define FILL \\\n    __kernel void fill(__global int *a) \\\n    { a[0] = 1; }\n"
+    (tmp_path / "host.h").write_text(f"#pragma once\n#include <missing>\n{macro}")
+    (tmp_path / "k.cl").write_text("__kernel void k(__global int *a) { a[get_global_id(0)] = 1; }\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert "host.h" not in capsys.readouterr().out
+    (tmp_path / "k.cl").unlink()
+    assert main(["check", str(tmp_path)]) == 2

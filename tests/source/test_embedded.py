@@ -12,6 +12,7 @@ from clmap_lsp.findings import Severity
 from clmap_lsp.rules import Selection
 from clmap_lsp.source import embedded
 from clmap_lsp.source.embedded import find_embedded, kernels_of_host
+from clmap_lsp.source.ir import Severity as IrSeverity
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
 
@@ -192,7 +193,40 @@ def test_formatted_strings_of_python_have_names_for_what_is_filled_in_and_docstr
     assert text[place:].startswith("get_global_id")
 
 
-@pytest.mark.parametrize("mark", ["<re:TILE>", "@TILE@"])
+@pytest.mark.parametrize(
+    ("language", "before", "after"),
+    [("build.py", 'K = """', '"""\n\ndef build(n):\n    return K.format(n=n)\n'), ("b.cpp", 'R"(', ')";\n')],
+)
+def test_strings_whose_braces_are_doubled_are_formatted_wherever_that_happens(
+    language: str, before: str, after: str
+) -> None:
+    body = "__kernel void k(__global int *a, int m)\n{{\n"
+    body += "    if (m > {n}) {{ a[get_global_id(0)*m] = {0:d}; }}\n}}\n"
+    text = f"{'s = ' if language == 'b.cpp' else ''}{before}{body}{after}"
+    program = read_program(text, language)
+    assert [it.name for it in program.kernels] == ["k"]
+    assert not [it for it in program.problems if it.severity is IrSeverity.ERROR]
+    assert [it.name for it in program.guesses] == ["n", "_0"]
+    kernels, _ = kernels_of_host(text, language)
+    assert kernels.index("get_global_id") == text.index("get_global_id")
+
+
+def test_a_brace_that_stands_alone_makes_a_string_none_to_be_formatted() -> None:
+    body = (
+        "__kernel void k(__global int *a)\n{\n    int t[2][2] = {{1, 2}, {3, 4}};\n    a[0] = t[1][1];\n}\n"
+    )
+    assert [it.text for it in find_embedded(f'K = """{body}"""\n', "python")] == [body]
+
+
+def test_lines_of_template_text_are_statements() -> None:
+    kernel = "__kernel void k(__global int *a) {\n    int s = 0;\n\n@@UNROLLED LOOP@@\n\n"
+    kernel += "    a[0] = s + @@LAST@@;\n}\n"
+    report = check_file(CheckJob("k.cl", Settings(), Selection.of(), text=kernel, hints=True))
+    assert not [it for it in report.findings if it.severity is Severity.ERROR]
+    assert any("template text" in it.message for it in report.findings)
+
+
+@pytest.mark.parametrize("mark", ["<re:TILE>", "@TILE@", "@@TILE@@"])
 def test_what_a_host_replaces_in_other_ways_is_template_text(mark: str) -> None:
     kernel = "__kernel void k(__global int *a) { int t[N] = {}; a[get_global_id(0)] = t[0]; }"
     text = f"#define N {mark}\n{kernel}\n"
