@@ -117,8 +117,9 @@ def _offsets(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
 def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     """Yield a launch with every guessed size a little less, and so no power of two.
 
-    Then one in which loops that step by all work-items have one turn, and one in which what is small by its
-    name is small, and what was taken for 1 is not.
+    Then one in which loops that step by all work-items have one turn, one in which the first of several
+    branches has the whole launch and ranges are not empty, and one in which what is small by its name is
+    small, and what was taken for 1 is not.
     """
     guessed = dict(_guessed(kernel, launch))
     clues = find_clues(kernel)
@@ -140,6 +141,15 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     none = {name: 0 for name in _subtracted(kernel) if guessed.get(name)}
     if none:
         yield _with(kernel, launch, {name: guessed[name] for name in none}, none)
+    ends = [name for name in _ends_of_parts(kernel) if guessed.get(name, _LEAST) < _LEAST]
+    parts = dict.fromkeys(ends, math.prod(launch.global_size)) if len(ends) > 1 else {}
+    parts |= {
+        last: guessed[first] + _SHORT
+        for last, first in _differences(kernel)
+        if last in guessed and guessed[last] == guessed.get(first)
+    }
+    if parts:
+        yield _with(kernel, launch, {name: guessed[name] for name in parts}, parts)
     forms = [form.atoms() for form in clues.bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
     others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}
@@ -147,6 +157,48 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     others |= {name: value * _NOT_ONE for name, value in guessed.items() if value == counted.get(name, 1)}
     if others:
         yield _with(kernel, launch, {name: guessed[name] for name in others}, others)
+
+
+def _ends_of_parts(kernel: ir.Kernel) -> list[str]:
+    """Return the parameters that plain ids are compared with.
+
+    Several share a launch out among branches, as `id < first` and `id < second` do: with all of them small,
+    the last branch has it all.
+    """
+    values: dict[ir.Variable, set[bool]] = {}
+    for it in ir.walk(kernel.body):
+        if isinstance(it, ir.Assign):
+            values.setdefault(it.variable, set()).add(_is_id(it.value))
+    ids = frozenset(variable for variable, are_ids in values.items() if are_ids == {True})
+    parameters = frozenset(kernel.parameters)
+    compared: dict[str, None] = {}
+    for expression in ir.all_expressions(kernel.body):
+        if isinstance(expression, ir.Compare):
+            sides = expression.left, expression.right
+            for side, other in (sides, sides[::-1]):
+                variable = ir.variable_of(other)
+                if (
+                    variable is not None
+                    and variable in parameters
+                    and (_is_id(side) or ir.variable_of(side) in ids)
+                ):
+                    compared[variable.name] = None
+    return list(compared)
+
+
+def _differences(kernel: ir.Kernel) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that are taken from each other, as the ends of a range: equal, it is empty."""
+    parameters = frozenset(kernel.parameters)
+    for expression in ir.all_expressions(kernel.body):
+        if isinstance(expression, ir.Binary) and expression.op is ir.BinaryOp.SUB:
+            last, first = (ir.variable_of(it) for it in (expression.left, expression.right))
+            if last in parameters and first in parameters and last is not None and first is not None:
+                yield last.name, first.name
+
+
+def _is_id(value: ir.Expression) -> bool:
+    value = ir.unconverted(value)
+    return isinstance(value, ir.WorkItem) and value.query is ir.WorkItemQuery.GLOBAL_ID
 
 
 def _subtracted(kernel: ir.Kernel) -> Iterator[str]:
