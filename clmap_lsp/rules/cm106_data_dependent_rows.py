@@ -10,7 +10,8 @@ index, so that neither the table's contents nor its size matter.
 
 Neighbouring work-items are as far apart as their rows. Each request touches a granule for each work-item,
 and work-items with short rows wait for those with long ones. What one iteration does not use of a granule is
-used in the next, if the caches still have it.
+used in the next, if the caches still have it. Vectors that fill a granule leave nothing of it unused: of them
+nothing is said.
 
 ## Example
 
@@ -55,7 +56,7 @@ from clmap_lsp.rules import wording
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
-    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM106", "data-dependent-rows", Severity.INFORMATION)
@@ -75,6 +76,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         if it.access.space is AddressSpace.GLOBAL
         and it.access.direction is Direction.LOAD
         and walks_own_row(it)
+        and not _uses_granules_whole(it, device)
     ]
     if rows:
         tables = ", ".join(
@@ -93,3 +95,9 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
                 data=wording.figures(rest[0]),
             ),
         )
+
+
+def _uses_granules_whole(access: AccessAnalysis, device: DeviceModel) -> bool:
+    """Tell whether one work-item's vector fills granules, so that nothing of a request is left unused."""
+    granule = device.granule_bytes
+    return granule is not None and access.access.size >= granule

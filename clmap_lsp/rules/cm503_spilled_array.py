@@ -73,5 +73,9 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         # Stacks and lists that a counter walks have to be somewhere: their authors know.
         severity = None if it.by_size or it.by_data else Severity.HINT
         yield RULE.finding(
-            it.variable.span, message, kernel=kernel.name, severity=severity, data={"bytes": it.bytes}
+            it.variable.span,
+            message,
+            kernel=kernel.name,
+            severity=severity,
+            data={"bytes": it.bytes, "by_size": it.by_size},
         )

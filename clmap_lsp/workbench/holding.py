@@ -134,7 +134,7 @@ def judged(
             tried = others[kernel.name]
             if kernel.name in put_off and not isinstance(_place(finding), str):
                 tried = None  # Places have moved since.
-            judged_ = _untried(finding) if tried is None else _lowered(finding, kernel, tried)
+            judged_ = _unheld(finding, kernel) if tried is None else _lowered(finding, kernel, tried)
             if judged_ is not None:
                 result.append(judged_)
         else:
@@ -327,7 +327,7 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     if tables and not missing:
         missing = [f"{it} holds what is guessed of it" for it in tables]
     if not missing and any(it.is_rest for it in others):
-        return _untried(finding)
+        return _unheld(finding, kernel)
     if not missing and otherwise_built and finding.severity in _LOUD:
         return _of_build(finding, otherwise_built[0].instead_of)
     if not missing:
@@ -362,6 +362,14 @@ def _guessed_tables(finding: Finding, kernel: KernelAnalysis) -> list[str]:
     inferred = kernel.launch.inferred if kernel.launch is not None else frozenset()
     known = [it.name for it in finding.rests_on if it.kind == "contents" and it.origin == GUESSED]
     return list(dict.fromkeys([*(it for it in names if it in inferred), *known]))
+
+
+def _unheld(finding: Finding, kernel: KernelAnalysis) -> Finding | None:
+    """Return a finding whose guesses were not varied; `None` of an array that is large for a guess."""
+    is_size = finding.code == _PRIVATE_RULE and finding.data.get("by_size") is True
+    if is_size and any(it.role == "constant" and it.value is not None for it in kernel.guesses):
+        return None
+    return _untried(finding)
 
 
 def _untried(finding: Finding) -> Finding:

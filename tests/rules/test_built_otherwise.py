@@ -7,7 +7,7 @@ import pytest
 from clmap_lsp.config import Settings
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.workbench import Workbench, workbench
+from clmap_lsp.workbench import Workbench, holding, workbench
 from clmap_lsp.workbench.workbench import selection_of
 
 STRIDED = """\
@@ -121,3 +121,25 @@ def test_sizes_of_private_arrays_are_tried_where_something_is_found_of_one_only(
         }
     """
     assert (("LENGTH", "2"),) in readings_of(private, monkeypatch)
+
+
+OWN = """\
+__kernel void own(__global int *a, __global const int *b)
+{
+    int large[LENGTH * LENGTH * 2], indexed[LENGTH];
+    const int i = get_global_id(0);
+    for (int k = 0; k < LENGTH; k++) large[k] = indexed[k] = a[i + k];
+    a[i] = large[2] + indexed[b[i] & 7];
+}
+"""
+
+
+def test_an_array_is_not_called_large_for_a_guess_that_nobody_varied(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(holding, "MAX_WORK", 0)
+    settings = Settings()
+    opened = Workbench().open_text("", OWN, settings, looks_beside=False)
+    found = [it.message for it in opened.findings(selection_of(settings)) if it.code == "CM503"]
+    assert [it.partition("`")[2].partition("`")[0] for it in found] == ["indexed"]
+    given = Settings(build=BuildOptions(defines=(("LENGTH", "16"),)))
+    opened = Workbench().open_text("", OWN, given, looks_beside=False)
+    assert len([it for it in opened.findings(selection_of(given)) if it.code == "CM503"]) == 2
