@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.hosts.host_code import numbers, read
+from host_code import numbers, read
 
 _START = """\
 #include <CL/cl.h>
