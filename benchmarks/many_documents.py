@@ -7,8 +7,8 @@ The documents are the OpenCL files of a folder, or else files of one to eight ke
 one request; then one is edited and one is saved. Last come memory and processor time: before, with all open,
 and after closing them, for as many rounds as are wanted. Wall times hold for a machine that does nothing
 else; the first line says how loaded it is. How many documents were published before the one that was asked
-about holds on every machine. Start it in an empty folder: a document without a file looks for host code in the
-folder that the server was started in, and what that is counts as memory, too.
+about holds on every machine. Start it in an empty folder: a document without a file looks for host code in
+the folder that the server was started in, and what that is counts as memory, too.
 """
 
 from __future__ import annotations
