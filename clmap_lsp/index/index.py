@@ -150,15 +150,28 @@ class Index:
         """Return where the whole declaration stands."""
         if symbol.macro is not None:
             return symbol.macro.span if symbol.macro.span.path in self.files else None
+        declared = self._declared(symbol)
+        return None if declared is None else self.cover(*declared)
+
+    def _declared(self, symbol: Symbol) -> tuple[int, int] | None:
+        """Return the tokens that declare a symbol, with a function's body; the last number is that behind."""
         place = self._place_of(symbol)
         if place is None:
             return None
         start = place[0].start + place[1]
         body = place[0].unit.bodies.get(symbol)
         if body is not None:
-            return self.cover(start + symbol.first, place[0].start + body[1])
+            return start + symbol.first, place[0].start + body[1]
         ends = (end for it, end in zip(place[2].symbols, place[2].ends, strict=True) if it is symbol)
-        return self.cover(start + symbol.first, start + max(next(ends, 0), symbol.first + 1))
+        return start + symbol.first, start + max(next(ends, 0), symbol.first + 1)
+
+    def is_declared_by(self, symbol: Symbol, first: int, last: int) -> bool:
+        """Tell whether a stretch of the file holds a part of what declares a symbol, or a macro for it."""
+        span = self.full_span(symbol)
+        if span is not None and span.path == self.path and span.start <= last and span.end >= first:
+            return True
+        declared = None if symbol.macro is not None else self._declared(symbol)
+        return declared is not None and bool(self.tokens.starting(self.path, first, last, *declared))
 
     def cover(self, first: int, end: int) -> Span:
         """Return the place of the tokens `[first, end)`, in the file of the first."""

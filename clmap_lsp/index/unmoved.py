@@ -39,7 +39,15 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
         new: the new text.
     """
     symbol = found.symbol
-    if found.use is not None or not found.is_spelled or not _is_found_by_name(index, symbol):
+    if not _is_found_by_name(index, symbol):
+        return False
+    names = {symbol.name}
+    if index.text[found.start : found.end] != symbol.name:  # `##` made it of what the last use gives.
+        around = _macro_around(index, found.start, found.end)
+        if around is None:
+            return False
+        names.add(around.name)
+    elif found.use is not None and not _stands_for_itself(index, found):
         return False
     old_lines = _lines(index.text, apart.start, apart.old_end)
     new_lines = _lines(new, apart.start, apart.new_end)
@@ -47,29 +55,87 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
         return False
     edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
     statements = _statements(*edited, apart.start - old_lines[0], old_lines[1] - apart.old_end)
-    parameters: tuple[str, ...] = ()
+    macro: MacroDefinition | None = None
     if _is_continued(index.text, old_lines[0]):
         macro = _macro_around(index, *old_lines)
         if macro is None or len({_GOES_ON.search(it) is None for it in edited}) > 1:
             return False
+        if any(_GOES_ON.search(line) is None for it in edited for line in it.split("\n")[:-1]):
+            return False  # The macro ends there.
         edited = _GOES_ON.sub("", edited[0]), _GOES_ON.sub("", edited[1])
-        parameters = (*(macro.parameters or ()), "__VA_ARGS__")
     if not any(map(_MORE_THAN_BLANKS.search, edited)) and texts_of(edited[0]) == texts_of(edited[1]):
         return True
-    declared = index.full_span(index.definition(symbol))
-    if declared is None:
+    target = index.definition(symbol)
+    if index.name_span(target) is None:
         return False
-    if declared.path == index.path and symbol.kind not in _WITH_BODIES:
-        first, last = old_lines
-        if declared.start <= last and declared.end >= first:
+    if symbol.kind not in _WITH_BODIES and index.is_declared_by(target, *old_lines):
+        return False
+    if any(map(_MORE_THAN_LINES.search, edited)):
+        return False
+    if symbol.kind is Kind.MACRO:  # Only directives change what it is.
+        names.discard(symbol.name)
+    if not names:
+        return True
+    more = None if macro is None else _given(index, macro, edited, names)
+    if macro is not None:
+        if more is None:
             return False
-    if any(map(_MORE_THAN_LINES.search, edited)) or any(map(_MORE_THAN_A_STATEMENT.search, statements)):
+        statements = _PASTES.sub(" ", statements[0]), _PASTES.sub(" ", statements[1])
+    if any(map(_MORE_THAN_A_STATEMENT.search, statements)):
         return False
-    words = {word for text in statements for word in _WORD.findall(text)}
-    if not words.isdisjoint(parameters):
-        return False  # They may stand for the name.
-    around = words.union(*map(_WORD.findall, edited))  # A macro may take of its line what it is given.
-    return symbol.name not in words and not _macros_make(index, around, symbol.name)
+    words = {word for text in statements for word in _WORD.findall(text)} | (more or set())
+    in_lines = words.union(*map(_WORD.findall, edited))  # A macro may take of its line what it is given.
+    return names.isdisjoint(words) and not _macros_make(index, in_lines, names)
+
+
+def _given(index: Index, macro: MacroDefinition, edited: tuple[str, str], names: set[str]) -> set[str] | None:
+    """Return the words that lines of a macro may hold beside those that stand there: arguments, macros.
+
+    `None` where it cannot be told, or one of the names may be put together of pieces.
+    """
+    parameters = {*(macro.parameters or ()), "__VA_ARGS__"}
+    found: set[str] = set()
+    if any(not parameters.isdisjoint(_WORD.findall(it)) for it in edited):
+        arguments = _arguments(index, macro)
+        if arguments is None:
+            return None
+        found |= arguments
+    for chain in (it[0] for text in edited for it in _PASTED.finditer(text)):
+        pieces = [it for it in _PASTES.split(chain) if it not in parameters]
+        if any(all(it in name for it in pieces) for name in names):
+            return None
+        found.update(it.name for it in index.macros if all(piece in it.name for piece in pieces))
+    return found
+
+
+_PASTES = re.compile(r"\s*##\s*")
+_PASTED = re.compile(r"[\w$]+(?:\s*##\s*[\w$]+)+")
+
+
+def _arguments(index: Index, macro: MacroDefinition) -> set[str] | None:
+    """Return the words that uses of a macro in this file give it; `None` where other macros do."""
+    found: set[str] = set()
+    for token, symbol in index.macro_uses:
+        if symbol.macro is not macro:
+            continue
+        if token.path != index.path or _macro_around(index, token.start, token.end) is not None:
+            return None
+        behind = index.text[token.end : token.end + MAX_EDITED]
+        found.update(_WORD.findall(behind[: _behind_bracket(behind)]))
+    return found
+
+
+def _behind_bracket(text: str) -> int:
+    """Return where the bracket ends that a text begins with."""
+    depth = 0
+    for it in _BRACKETS.finditer(text):
+        depth += 1 if it[0] == "(" else -1
+        if depth <= 0:
+            return it.end()
+    return len(text)
+
+
+_BRACKETS = re.compile(r"[()]")
 
 
 def _statements(old: str, new: str, shared: int, tail: int) -> tuple[str, str]:
@@ -95,6 +161,12 @@ def _is_found_by_name(index: Index, symbol: Symbol) -> bool:
         return False
     last = index.scope.ordinary.get(symbol.name)
     return last is None or last.overloads is None
+
+
+def _stands_for_itself(index: Index, found: Occurrence) -> bool:
+    """Tell whether a name in the body of a macro is no parameter of it: all its uses make the same of it."""
+    macro = _macro_around(index, found.start, found.end)
+    return macro is not None and found.symbol.name not in (*(macro.parameters or ()), "__VA_ARGS__")
 
 
 def _lines(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -127,8 +199,8 @@ def _macro_around(index: Index, first: int, last: int) -> MacroDefinition | None
     )
 
 
-def _macros_make(index: Index, words: set[str], name: str) -> bool:
-    """Tell whether macros that are among these words, or in the bodies of such, may make a name."""
+def _macros_make(index: Index, words: set[str], names: set[str]) -> bool:
+    """Tell whether macros that are among these words, or in the bodies of such, may make one of the names."""
     bodies: dict[str, list[str]] = {}
     for it in index.macros:
         if it.macro is not None:
@@ -138,7 +210,7 @@ def _macros_make(index: Index, words: set[str], name: str) -> bool:
     while waiting:
         for body in bodies[waiting.pop()]:
             inner = set(_WORD.findall(body))
-            if name in inner or _MORE_THAN_A_STATEMENT.search(body):
+            if not names.isdisjoint(inner) or _MORE_THAN_A_STATEMENT.search(body):
                 return True
             waiting += [it for it in inner if it in bodies and it not in seen]
             seen |= inner

@@ -16,16 +16,16 @@ class Difference:
     new_end: int
 
 
-def difference(old: Sequence[str], new: Sequence[str]) -> Difference:
-    """Return the smallest stretch outside of which two texts, or lists of tokens, are alike."""
+def difference(old: Sequence[object], new: Sequence[object]) -> Difference:
+    """Return the smallest stretch outside of which two texts, or lists of tokens or numbers, are alike."""
     start = _shared(old, new)
     same = min(len(old), len(new)) - start
     tail = _shared(old[: -same - 1 : -1], new[: -same - 1 : -1]) if same else 0
     return Difference(start, len(old) - tail, len(new) - tail)
 
 
-def _shared(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return how many characters or tokens two texts start with in common, by halving."""
+def _shared(a: Sequence[object], b: Sequence[object]) -> int:
+    """Return how many characters, tokens or numbers two texts start with in common, by halving."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

@@ -162,13 +162,17 @@ def test_a_name_that_is_declared_near_an_unknown_one_is_what_was_meant():
 
 
 def test_an_index_that_is_renewed_goes_with_its_last_reference():
-    index = index_of(KERNEL + THROUGH_A_NAME)
-    gc.collect()
+    def typed() -> None:
+        index = index_of(KERNEL + THROUGH_A_NAME)
+        for words in ("i", "in", "int", "int v", "int v;"):
+            index = index_of(KERNEL + THROUGH_A_NAME.replace("{ p", f"{{ {words} p"), index)
+            assert index.occurrences
+
+    typed()
+    gc.collect()  # With what loading modules and making classes ready left.
     gc.disable()
     try:
-        for typed in ("i", "in", "int", "int v", "int v;"):
-            index = index_of(KERNEL + THROUGH_A_NAME.replace("{ p", f"{{ {typed} p"), index)
-            assert index.occurrences
+        typed()
         assert gc.collect() == 0
     finally:
         gc.enable()

@@ -9,7 +9,7 @@ from index_reading import index_of
 
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.unmoved import means_the_same
-from clmap_lsp.source.difference import difference
+from clmap_lsp.source.difference import Difference, difference
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
 
@@ -82,7 +82,7 @@ def definition(index: Index, found: Occurrence) -> Span | None:
 
 
 def n_wrong(index: Index) -> int:
-    return sum(it.issue.severity in (Severity.ERROR, Severity.WARNING) for it in index.issues)
+    return sum(it.issue.severity is not Severity.HINT for it in index.issues)
 
 
 def moved(place: int, old: str, new: str) -> int | None:
@@ -90,6 +90,11 @@ def moved(place: int, old: str, new: str) -> int | None:
     if place <= apart.start:
         return place
     return place - apart.old_end + apart.new_end if place >= apart.old_end else None
+
+
+def is_touched(place: Span | Occurrence, apart: Difference) -> bool:
+    """Who asks for a definition does so of names and targets that no edit touches."""
+    return place.end >= apart.start - 1 and place.start <= apart.old_end + 1
 
 
 def test_a_line_in_a_macro_tells_as_much_as_another_one() -> None:
@@ -130,28 +135,66 @@ def test_of_a_line_that_holds_blocks_only_the_edited_statement_counts() -> None:
     assert not is_sure("gx] = value", " /* q_v++;")
 
 
+LONG_MACRO = """\
+enum turns { FIRST_TURN = 3, SECOND_TURN = 5 };
+#define DEFINE_MIX(BITS, WORD) \\
+    static WORD mix##BITS(WORD x, int rounds) { \\
+        WORD key = 7, more = 1, \\
+            extra = 2, \\
+            last = 3; \\
+        if (rounds > 1) { x += key; x = rotate(x, (WORD)FIRST_TURN); } \\
+        if (rounds > 2) { x += last; x = rotate(x, (WORD)SECOND_TURN); } \\
+        return x; \\
+    }
+DEFINE_MIX(32, uint)
+DEFINE_MIX(64, ulong)
+__kernel void draw(__global ulong *out) { out[0] = mix64(mix32(1, 2), 3); }
+"""
+
+
+def test_a_name_in_the_body_of_a_macro_is_sure_while_another_statement_of_it_is_typed() -> None:
+    before = index_of(LONG_MACRO)
+
+    def is_sure(name: str, at: str, typed: str, gone: int = 0) -> bool:
+        place = LONG_MACRO.index(at)
+        new = LONG_MACRO[:place] + typed + LONG_MACRO[place + gone :]
+        found = before.occurrence_at(LONG_MACRO.index(name))
+        assert found is not None, name
+        return means_the_same(before, found, difference(LONG_MACRO, new), new)
+
+    first = "x = rotate(x, (WORD)FIRST"
+    assert is_sure("rounds > 2", first, "float tmp = 2.0f; ")
+    assert is_sure("SECOND_TURN);", first, "float tmp = 2.0f; ")
+    assert is_sure("last;", first, "key++; ")
+    assert is_sure("mix32(1", first, "float half_typed ")
+    assert not is_sure("rounds > 2", first, "int rounds = 2; ")
+    assert is_sure("rounds > 2", first, "x = TURN_##BITS(x); ")
+    assert not is_sure("rounds > 2", first, "int ro##BITS = 2; ")
+    assert not is_sure("rounds > 2", first, "int BITS##unds = 2; ")
+    assert not is_sure("last;", "extra = 2,", "extra = 2;", len("extra = 2,"))
+    assert not is_sure("rounds > 2", "__kernel", "uint more = DEFINE_MIX(8, uchar) ;\n")
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_sure_to_mean_the_same_does(seed: int) -> None:
     chance = random.Random(seed)
     n_sure = n_asked = 0
     for _ in range(120):
-        old = chance.choice((TANGLED, SPREAD, CONTINUED))
+        old = chance.choice((TANGLED, SPREAD, CONTINUED, LONG_MACRO))
         if chance.random() < 0.3:
             old = edited(old, chance)
         new = edited(old, chance)
         before, afresh = index_of(old), index_of(new)
         apart = difference(old, new)
         for found in before.occurrences:
-            if found.path != before.path or (
-                found.end >= apart.start - 1 and found.start <= apart.old_end + 1
-            ):
+            if found.path != before.path or is_touched(found, apart):
                 continue
             n_asked += 1
             if not means_the_same(before, found, apart, new):
                 continue
             target = definition(before, found)
             place = moved(found.start, old, new)
-            if target is None or place is None or moved(target.start, old, new) is None:
+            if target is None or place is None or is_touched(target, apart):
                 continue
             n_sure += 1
             now = afresh.occurrence_at(place)

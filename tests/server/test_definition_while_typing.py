@@ -96,6 +96,30 @@ def test_a_key_that_changes_the_meaning_is_seen(
     assert typist.definition(needle) == expected
 
 
+def test_in_the_body_of_a_macro_another_statement_is_typed(session: Session) -> None:
+    macro = """\
+#define TURN_32(x) rotate(x, 3u)
+enum turns { FIRST = 3 };
+#define MIX(BITS) \\
+    uint mix##BITS(uint x) { \\
+        uint key = FIRST; \\
+        x = TURN_##BITS(x); \\
+        x += key; \\
+        return x * key + FIRST + TURN_##BITS(x); \\
+    }
+MIX(32)
+"""
+    typist = Typist(session, macro)
+    expected = {"key + FIRST": "k.cl MIX(32)", "FIRST + T": "k.cl FIRST = 3 };"}
+    expected["TURN_##BITS(x)"] = "k.cl TURN_32(x) rotate(x, 3u)"
+    for key in "float tmp = 2; x = rotate(x, 1u); ":
+        for needle, line in expected.items():
+            assert typist.definition(needle) == line
+        typist.type("x += key", key)
+    typist.type("x += key", "{ int key = 2; ")
+    assert typist.definition("FIRST + T") == expected["FIRST + T"]
+
+
 def test_a_header_that_is_edited_meanwhile_is_seen(session: Session) -> None:
     typist = Typist(session, KERNEL)
     assert typist.definition("STEP") == "steps.h STEP 3"

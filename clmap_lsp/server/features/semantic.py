@@ -10,6 +10,7 @@ from lsprotocol import types as lsp
 from clmap_lsp.index.meaning import MODIFIERS, TYPES, meanings
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.indexing import Indexed
+from clmap_lsp.source.difference import difference as where_different
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
@@ -110,9 +111,6 @@ def difference(old: list[int], new: list[int]) -> list[lsp.SemanticTokensEdit]:
     """Return the one edit that makes the new numbers of the old ones."""
     if old == new:
         return []
-    least = min(len(old), len(new))
-    start = next((at for at in range(least) if old[at] != new[at]), least)
-    same = 0
-    while same < least - start and old[-1 - same] == new[-1 - same]:
-        same += 1
-    return [lsp.SemanticTokensEdit(start, len(old) - same - start, new[start : len(new) - same])]
+    apart = where_different(old, new)
+    data = new[apart.start : apart.new_end]
+    return [lsp.SemanticTokensEdit(apart.start, apart.old_end - apart.start, data)]
