@@ -166,10 +166,8 @@ def _vector_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qu
     a, b = base_of(first), base_of(second)
     if isinstance(a, VectorType) and isinstance(b, VectorType):
         if a != b and (operator not in ("<<", ">>") or a.lanes != b.lanes):
-            if a.lanes == b.lanes and operator in _LOGIC:
-                return UNKNOWN, None
             said = f"cannot convert between vector values of different size ('{first}' and '{second}')"
-            if a.size == b.size and a.lanes == b.lanes:
+            if a.lanes == b.lanes and (a.size == b.size or operator in _LOGIC):
                 said = _invalid(first, second)
             return UNKNOWN, said
         vector = a

@@ -10,13 +10,14 @@ from clmap_lsp.index.cursor import (
 )
 from clmap_lsp.index.declarators import Declarator, DeclaratorParser, Specifiers, changes, is_void
 from clmap_lsp.index.declared import (
+    declared_again_fault,
     functions_conflict,
     handle_fault,
     result_fault,
     typedef_fault,
 )
 from clmap_lsp.index.initializers import is_character
-from clmap_lsp.index.model import Edit, Fix, Kind, Role, Symbol
+from clmap_lsp.index.model import CALLABLE, Edit, Fix, Kind, Role, Symbol
 from clmap_lsp.index.operators import ASSIGNMENTS
 from clmap_lsp.index.types import (
     TYPE_NAMES,
@@ -156,7 +157,10 @@ class DeclarationParser(DeclaratorParser):
             parameter.parent = symbol
             parameter.unit = self.unit
         before = self.lookup(symbol.name)
-        if before is not None and before.kind in (Kind.KERNEL, Kind.FUNCTION):
+        if before is not None and not self.scopes and before.kind not in CALLABLE and not self.is_cpp:
+            said = f"redefinition of '{symbol.name}' as different kind of symbol"
+            self.issue("redefinition", said, token=symbol.token)
+        if before is not None and before.kind in CALLABLE:
             is_overloadable = any(it[0] == "overloadable" for it in (*symbol.attributes, *before.attributes))
             if (is_overloadable or self.is_cpp) and not _same_parameters(symbol, before):
                 symbol.overloads = before
@@ -191,6 +195,7 @@ class DeclarationParser(DeclaratorParser):
                 self.declare(parameter)
 
     def _initialize(self, symbol: Symbol) -> None:
+        symbol.is_initialised = True
         at = self.at
         self.at += 1
         mark, first_call = len(self.reads), len(self.piece.calls)
@@ -282,6 +287,16 @@ class DeclarationParser(DeclaratorParser):
         self.unit.lookups.setdefault((False, symbol.name), before)
         if before is not None and before.kind is symbol.kind:
             symbol.previous = before
+        if before is not None and not self.is_cpp:
+            self._check_declared_again(symbol, before)
+
+    def _check_declared_again(self, symbol: Symbol, before: Symbol) -> None:
+        """Report a name of the file that is declared anew as something else, or gets a value anew."""
+        symbol.is_initialised = symbol.kind is Kind.VARIABLE and self.text == "="
+        said = declared_again_fault(before, symbol)
+        if said is not None:  # Without a note: of a host's strings, another one may be another program.
+            self.issue("redefinition", said, token=symbol.token)
+        symbol.is_initialised |= before.is_initialised and before.kind is symbol.kind
 
     def _check_typedef(self, symbol: Symbol, before: Symbol) -> None:
         """Report a typedef's name that is declared anew as something else."""

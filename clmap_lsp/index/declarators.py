@@ -533,6 +533,8 @@ class DeclaratorParser(InitializerParser, ABC):
                 notes = ((self.place_of(before), "previous definition is here"),)
                 self.issue("redefinition", f"redefinition of '{item.name}'", token=at, notes=notes)
                 self.n_unsure += 1
+            elif not self.scopes and not self.is_cpp and self.lookup(item.name) is not None:
+                self.issue("redefinition", f"redefinition of '{item.name}'", token=at)
             names.add(item.name)
             self.declare(item)
             value = None if value is None else value + 1

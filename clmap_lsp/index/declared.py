@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmap_lsp.index.model import Symbol
+from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.types import (
     Array,
     Base,
@@ -189,6 +189,21 @@ def typedef_fault(name: str, old: Symbol, new: Symbol) -> str | None:
     return f"typedef redefinition with different types ('{is_}' vs '{was}')"
 
 
+def declared_again_fault(old: Symbol, new: Symbol) -> str | None:
+    """Return what is surely wrong where a name of the file is declared anew, as a variable or a type."""
+    if old.kind is not new.kind:
+        return f"redefinition of '{new.name}' as different kind of symbol"
+    if old.type is None or new.type is None or _is_open(old.type) or _is_open(new.type):
+        return None
+    if new.kind is Kind.TYPEDEF:
+        return typedef_fault(new.name, old, new)
+    if _differ(old.type, new.type):
+        word = "redefinition" if new.is_definition else "redeclaration"
+        was, is_ = spelled(old.type), spelled(new.type)
+        return f"{word} of '{new.name}' with a different type: '{is_}' vs '{was}'"
+    return f"redefinition of '{new.name}'" if old.is_initialised and new.is_initialised else None
+
+
 def functions_conflict(old: Qualified | None, new: Qualified | None) -> bool:
     """Tell whether two declarations of a function are surely of different types."""
     a, b = (None if it is None else base_of(it) for it in (old, new))
@@ -206,6 +221,8 @@ def _is_open(type_: Qualified) -> bool:
     """Tell whether it is not known what a type is; an enumeration may be declared as the integer it is."""
     base = base_of(type_)
     while isinstance(base, Array | Pointer):
+        if isinstance(base, Array) and base.length is None:
+            return True
         base = base_of(base.element if isinstance(base, Array) else base.pointee)
     return isinstance(base, Unknown | Enumeration | Function)
 

@@ -358,6 +358,9 @@ class ExpressionParser(PostfixParser, ABC):
             lanes = base.lanes if isinstance(base, VectorType) else 1
             return Value(INT, start, constant=4 if lanes == 3 else lanes)
         self.note_members(type_)
+        if word == "sizeof" and isinstance(base := base_of(type_), Record) and base.members is None:
+            said = f"invalid application of 'sizeof' to an incomplete type '{spelled(type_)}'"
+            self.issue("wrong-type", said, token=start)
         measured = layout(type_)
         constant = None
         if measured is not None:

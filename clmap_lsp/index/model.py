@@ -77,6 +77,8 @@ class Symbol:
     value: int | float | None = None
     """Of a constant, where it is known."""
     storage: str | None = None
+    is_initialised: bool = False
+    """Of a variable: its declaration gives it a value."""
     parameters: tuple[Symbol, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
     bits: int | None = None

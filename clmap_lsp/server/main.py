@@ -48,16 +48,20 @@ def serve(options: ServeOptions) -> int:
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Tell whether a record is worth a line; what is the client's own fault takes no more than one.
+    """Tell whether a record is worth a line.
 
-    That a text has changed since it was asked about is no fault, and messages that do not fit are logged by
-    our protocol.
+    What is refused, such as the name of a keyword, is no fault: the client is told why, the log only where
+    it tells all. Nor is that a text has changed since it was asked about; messages that do not fit are logged
+    by our protocol.
     """
     from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInternalError
 
     error = record.exc_info[1] if record.exc_info is not None else None
     if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
         record.msg, record.args, record.exc_info = "refused: %s", (str(error)[:_LOGGED],), None
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+        if not logging.getLogger().isEnabledFor(logging.INFO):
+            return False
     return not isinstance(error, JsonRpcContentModified) and not str(record.msg).startswith(_UNREADABLE)
 
 

@@ -80,6 +80,25 @@ IN_BODIES = {
     ),
 }
 IN_FILES = {
+    "__constant int a = 1;\n__constant int a = 2;": "redefinition of 'a'",
+    "__constant int a = 1;\n__constant float a = 1;": (
+        "redefinition of 'a' with a different type: '__constant float' vs '__constant int'"
+    ),
+    "extern __constant int a;\nextern __constant float a;": (
+        "redeclaration of 'a' with a different type: '__constant float' vs '__constant int'"
+    ),
+    "int f(void) { return 1; }\n__constant int f = 1;": "redefinition of 'f' as different kind of symbol",
+    "typedef int f;\nint f(void) { return 1; }": "redefinition of 'f' as different kind of symbol",
+    "typedef float real;\ntypedef double real;": (
+        "typedef redefinition with different types ('double' vs 'float')"
+    ),
+    "enum a { X };\nenum b { X };": "redefinition of 'X'",
+    "int f(void) { return sizeof(struct unknown); }": (
+        "invalid application of 'sizeof' to an incomplete type 'struct unknown'"
+    ),
+    "int4 f(int4 a, char4 b) { return a && b; }": (
+        "invalid operands to binary expression ('int4' and 'char4')"
+    ),
     "__constant float q = sqrt(2.0f);": "initializer element is not a compile-time constant",
     "__private int q = 1;": "program scope variable must reside in constant address space",
     "sampler_t q = 0;": "global sampler requires a const or constant address space qualifier",
@@ -138,6 +157,9 @@ RIGHT_IN_BODIES = (
     "float *q = arr; for (; q; ) q = 0; for (;;) break;",
 )
 RIGHT_IN_FILES = (
+    "extern __constant int a[];\nextern __constant int a[3];\n__constant int a[3] = {1, 2, 3};",
+    "typedef int real;\ntypedef signed real;\nstruct s;\ntypedef struct s s;\ntypedef struct s s;",
+    "struct s *f(void);\nint g(void) { return sizeof(struct s *); }",
     "const sampler_t q = 0; constant sampler_t r = CLK_FILTER_NEAREST; __constant float a = as_float(1);",
     "static float w(const float a, int b); static float w(float x, int) { return x; }",
     "void w(__global float *a); void w(global float a[]) {} void x(unsigned a); void x(uint a) {}",

@@ -64,3 +64,21 @@ def test_debug_information_names_the_process_and_what_holds_the_worker():
         answer = client.request("workspace/executeCommand", {"command": "clmap.debug", "arguments": []})
         assert f"server process {client.process.pid}\n" in answer["result"]
         assert "worker: " in answer["result"] and "position encoding utf-16" in answer["result"]
+
+
+def test_a_refused_rename_is_no_line_of_the_log(tmp_path):
+    path = tmp_path / "k.cl"
+    uri = path.as_uri()
+    with (tmp_path / "log").open("wb") as log, RawClient(errors=log) as client:
+        client.initialize()
+        document = {
+            "uri": uri,
+            "languageId": "opencl",
+            "version": 1,
+            "text": "__kernel void k(void) { return; }",
+        }
+        client.notify("textDocument/didOpen", {"textDocument": document})
+        for method, more in (("prepareRename", {}), ("rename", {"newName": "other"})):
+            params = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 26}, **more}
+            assert "error" in client.request(f"textDocument/{method}", params)
+    assert b"refused" not in (tmp_path / "log").read_bytes()
