@@ -50,7 +50,7 @@ def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launc
     return parts if isinstance(parts, LaunchProblem) else _made(kernel, parts)
 
 
-_READ = (Origin.HOST, Origin.HOST_DEFAULT, Origin.RECORDED)
+_READ = (Origin.HOST, Origin.HOST_DEFAULT, Origin.RECORDED, Origin.INFERRED)
 
 
 def _made(kernel: Kernel, parts: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
@@ -77,8 +77,21 @@ def parts_of(program: Program, kernel: Kernel, sources: LaunchSources) -> list[P
         seen = sources.recorded.of_kernel(kernel.name, text)
         if seen is not None:
             found.append(part_from_recording(kernel, seen, sources.recorded_name))
-    host = sources.hosts.get(kernel.name)
-    return found if host is None else [*found, *parts_from_host(kernel, host)]
+    return [*found, *_from_hosts(kernel, sources.hosts)]
+
+
+def _from_hosts(kernel: Kernel, hosts: Mapping[str, HostLaunch]) -> list[PartialLaunch]:
+    """Return what host code says of a kernel's launch.
+
+    Of several kernels of one name, which strings of a host hold, the first has the launch. The others are
+    launched as it is, as far as anyone can guess.
+    """
+    host = hosts.get(kernel.name)
+    if host is not None:
+        return parts_from_host(kernel, host)
+    first = hosts.get(kernel.name.partition("#")[0])
+    parts = parts_from_host(kernel, first) if first is not None else []
+    return [replace(it, origin=Origin.INFERRED) for it in parts]
 
 
 class KnownLaunches:

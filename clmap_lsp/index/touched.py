@@ -26,7 +26,7 @@ SMALLEST = 12_000
 LARGEST_PART = 0.7
 """The same of a text: what is left is no more than this part of it."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_FOR_ALL = re.compile(r"clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,(){}]*\{")
+_FOR_ALL = re.compile(r"clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,(){}]{0,500}+[^;,()}]")
 """Text in a body that says something of the rest of the file: our comments, types with names."""
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*(?:/\*.*\*/[ \t]*)?#[ \t]*(?P<name>\w*)(?P<rest>.*)")
 _DEPTHS = {"if": 1, "ifdef": 1, "ifndef": 1, "elif": 0, "else": 0, "endif": -1}

@@ -108,8 +108,8 @@ def _given(index: Index, macro: MacroDefinition, edited: tuple[str, str], names:
     return found
 
 
-_PASTES = re.compile(r"\s*##\s*")
-_PASTED = re.compile(r"[\w$]+(?:\s*##\s*[\w$]+)+")
+_PASTES = re.compile(r"(?<!\s)\s*+##\s*+")
+_PASTED = re.compile(r"(?<![\w$])[\w$]++(?:\s*+##\s*+[\w$]++)+")
 
 
 def _arguments(index: Index, macro: MacroDefinition) -> set[str] | None:

@@ -32,7 +32,7 @@ _METAL = lazy_pattern(
     r"\busing\s+namespace\s+metal\b|<metal_\w+>|\[\[\s*(?:buffer|texture|thread|simdgroup|position)"
 )
 """What shaders of Metal have, whose kernels begin as those of OpenCL do."""
-_CODE = lazy_pattern(r"[{}]|^[ \t]*#[ \t]*[a-z]|=[^=\n][^\n]*;|\)\s*;|\btypedef\b", re.MULTILINE)
+_CODE = lazy_pattern(r"[{}]|^[ \t]*#[ \t]*[a-z]|=[^=;\n][^=;\n]*+;|\)\s*;|\btypedef\b", re.MULTILINE)
 """What OpenCL C of several lines has, and help, licences and queries of a database have not."""
 _C_STRING = f'"{STRING_BODY}{STRING_END}'
 _CPP_TOKEN = lazy_pattern(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
@@ -47,7 +47,7 @@ _C_ESCAPE = lazy_pattern(
     r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL
 )
 _FIELD = lazy_pattern(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
-_FORMAT_FIELD = lazy_pattern(r"\{\{|\}\}|\{[ \t]*(?:\w[\w.\[\]]*+)?(?:![rsa])?(?::[^{}\n]*+)?[ \t]*\}")
+_FORMAT_FIELD = lazy_pattern(r"\{\{|\}\}|\{[ \t]*+(?:\w[\w.\[\]]*+)?(?:![rsa])?(?::[^{}\n]*+)?[ \t]*+\}")
 _BRACE = lazy_pattern(r"[{}]")
 _JOINED_LINE = lazy_pattern(r"\\\r?\n")
 _PYTHON_COMMENT = lazy_pattern(r"(?<!\S)#[^\n]*")

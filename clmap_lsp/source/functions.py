@@ -104,10 +104,17 @@ def read_head(low: Lowering, node: Node) -> Head | None:
     known = low.unit.functions.get(name, [])
     types = tuple(it[1] for it in parameters)
     same = next((at for at, it in enumerate(known) if it.parameters == types), None)
+    is_kernel = "kernel" in (*spec.words, *declared.words)
+    if (
+        same is not None
+        and is_kernel
+        and body is not None
+        and low.unit.is_of_another_program(known[same].name)
+    ):
+        same = None  # Each string of a host may be a program with a kernel of this name.
     at = len(known) if same is None else same
     end = body.start_byte if body is not None else node.end_byte
     attributes = read_attributes(low.unit.tree.attributes_in(node.start_byte, end + 1))
-    is_kernel = "kernel" in (*spec.words, *declared.words)
     return Head(
         name,
         name if at == 0 else f"{name}#{at}",

@@ -180,6 +180,8 @@ class Unit:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     tags: dict[str, Type] = field(default_factory=dict)
     functions: dict[str, list[Signature]] = field(default_factory=dict)
+    kernels: set[str] = field(default_factory=set)
+    """The kernels that were defined so far."""
     guesses: dict[str, Guess] = field(default_factory=dict)
     n_unnamed: int = 0
     """Structs without a tag so far."""
@@ -195,6 +197,10 @@ class Unit:
             return False
         self.object_bytes += size
         return True
+
+    def is_of_another_program(self, kernel: str) -> bool:
+        """Tell whether a kernel that is defined once more was defined in another string of a host file."""
+        return self.tree.n_programs > 1 and kernel in self.kernels
 
     @property
     def has_generic_space(self) -> bool:

@@ -131,6 +131,7 @@ def _parse(
         ),
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
+        n_programs,
     )
 
 

@@ -225,6 +225,8 @@ def _declare(low: Lowering, node: Node) -> Head | None:
     known = low.unit.functions.setdefault(head.name, [])
     if all(it.name != head.unique for it in known):
         known.append(head.signature)
+    if head.is_kernel and head.body is not None:
+        low.unit.kernels.add(head.unique)
     return head
 
 

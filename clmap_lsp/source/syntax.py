@@ -86,6 +86,8 @@ class SyntaxTree:
     guesses: tuple[Guess, ...] = ()
     inactive: tuple[Span, ...] = ()
     """Text of the file that conditional compilation leaves out."""
+    n_programs: int = 0
+    """How many strings of a host file it was read from, which may be programs each; 0 for a kernel file."""
 
     def span(self, start: int, end: int) -> Span:
         """Return the place as typed of the normalised text `[start, end)`."""
