@@ -80,7 +80,8 @@ class Overload:
 _SPOKEN = {
     **dict.fromkeys(("gentypef", "gentypei", "gentypeg", "gentypev", "int32gen", "signedgen"), "gentype"),
     **dict.fromkeys(
-        ("scalar", "scalari", "scalarf", "scalarg", "groupg", "shuffled", "pointee", "wide"), "gentype"
+        ("scalar", "scalari", "scalarf", "scalarg", "groupg", "shuffled", "pointee", "wide", "reinterpreted"),
+        "gentype",
     ),
     **dict.fromkeys(("imagef", "imagew", "imaged", "anyimage"), "image"),
     **{it: f"{it[:-3]}n" for it in ("floatgen", "doublegen", "halfgen", "uintgen", "ulonggen", "ushortgen")},
@@ -259,7 +260,7 @@ def _conversion(name: str) -> Builtin | None:
         return Builtin(name, "conversions", (_overload(text),), f"{said}.")
     if match := _AS.match(name):
         target = match["type"] + match["lanes"]
-        text = f"{target} {name}(gentype x)"
+        text = f"{target} {name}(reinterpreted x)"
         return Builtin(name, "reinterpretations", (_overload(text),), f"The same bits, read as {target}.")
     return None
 
@@ -339,6 +340,9 @@ _DEFAULTS = {
 """What a scalar argument of another kind is converted to; `int` elsewhere."""
 
 _LOOSE: dict[str, Callable[[Base], bool]] = {
+    "reinterpreted": lambda it: (
+        isinstance(it, OpaqueType | Pointer | Record | Enumeration) or _number(it, _NUMBERS, _ALL_LANES)
+    ),
     "imagef": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" not in it.name,
     "imagew": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" not in it.name,
     "imaged": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" in it.name,

@@ -256,7 +256,8 @@ class CallParser(OperandParser, ABC):
         if not name.startswith(("as_", "convert_")) or len(arguments) != 1:
             return True
         result, given = base_of(type_), base_of(decayed(arguments[0].type))
-        if not isinstance(result, ScalarType | VectorType) or not isinstance(given, ScalarType | VectorType):
+        sized = ScalarType, VectorType, OpaqueType
+        if not isinstance(result, ScalarType | VectorType) or not isinstance(given, sized):
             return True
         said = ""
         if name.startswith("convert_") and lanes_of(result) != lanes_of(given):

@@ -71,6 +71,8 @@ WRONG = {
     "int a = 1,\n\nif (n) n = a;": "expected ';' at end of declaration",
     "int a = 1,\n\nfloat b = a; n = b;": "expected ';' at end of declaration",
     "int a = 1,\n\nn += a;": "expected ';' at end of declaration",
+    "reserve_id_t r; n = as_int(r);": "invalid reinterpretation: sizes of 'int' and "
+    "'reserve_id_t' must match",
     "int a = 1,\n\np.n = a;": "expected ';' at end of declaration",
 }
 RIGHT = (
@@ -96,6 +98,7 @@ RIGHT = (
     "\n#pragma unroll\nfor (int i = 0; i < n; i++) out[i] = 1;",
     "\n#pragma unroll 4\n#pragma nounroll\nwhile (n) n--;",
     "int i = 0;\n#pragma unroll\ndo i++; while (i < n);",
+    "ulong a = as_ulong(smp), b = as_ulong(out); reserve_id_t r; out[a] = as_ulong(r) + b + as_ulong(p);",
     '_Static_assert(sizeof(int) == 4, "an int"); _Static_assert(NUMBER_OF_THE_HOST, "");',
 )
 
