@@ -37,7 +37,8 @@ def test_an_endless_loop_is_cut_and_what_ran_is_kept(body):
     result = run(source, launch_of(64, 16, a=ZEROS), time_limit_s=0.3)
     assert result.method is Method.TRUNCATED
     assert result.stopped is not None
-    assert result.stopped.limit is Limit.WORK
+    # By the work it did; a machine several times slower than most comes to the clock first.
+    assert result.stopped.limit in (Limit.WORK, Limit.TIME)
     assert "never" in result.stopped.detail
     assert time.process_time() - started < 20
 
