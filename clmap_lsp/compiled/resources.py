@@ -9,6 +9,7 @@ from clmap_lsp.compiled.target import target_of
 from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from clmap_lsp.compiled.build import Compiled
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.source.ir import Initializer, Kernel
 
@@ -46,14 +47,12 @@ def resources(
         return None
     from clmap_lsp.compiled.build import compiled, compiled_before, written, written_before
 
+    made: Compiled | str | None
     if waits:
         made = (compiled if asks_registers else written)(kernel, target, constants)
     else:
-        known = (compiled_before if asks_registers else written_before)(kernel, target)
-        if known is None:
-            return None
-        made = known
-    if isinstance(made, str):
+        made = (compiled_before if asks_registers else written_before)(kernel, target)
+    if made is None or isinstance(made, str):
         return None
     code = made.code
     return Resources(target.name, code.registers, code.registers_exact, code.private_bytes, code.local_bytes)

@@ -167,10 +167,10 @@ class Index:
 
     def is_declared_by(self, symbol: Symbol, first: int, last: int) -> bool:
         """Tell whether a stretch of the file holds a part of what declares a symbol, or a macro for it."""
-        span = self.full_span(symbol)
+        declared = None if symbol.macro is not None else self._declared(symbol)
+        span = self.full_span(symbol) if declared is None else self.cover(*declared)
         if span is not None and span.path == self.path and span.start <= last and span.end >= first:
             return True
-        declared = None if symbol.macro is not None else self._declared(symbol)
         return declared is not None and bool(self.tokens.starting(self.path, first, last, *declared))
 
     def cover(self, first: int, end: int) -> Span:

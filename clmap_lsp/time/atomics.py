@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.build import Compiled
@@ -13,11 +13,9 @@ from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.source import ir
 from clmap_lsp.time.accesses import AccessDemand
 from clmap_lsp.time.model import PIECE_BYTES
-from clmap_lsp.time.tables import object_sizes
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.symbolic.rows import Rows
-    from clmap_lsp.launch.model import Launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,9 @@ class AtomicDemand:
 
 
 def atomic_demand(
-    accesses: Sequence[AccessDemand], found: Profile, made: Compiled, launch: Launch
+    accesses: Sequence[AccessDemand], found: Profile, made: Compiled, sizes: Mapping[int, tuple[str, float]]
 ) -> AtomicDemand:
-    """Return what the atomics among the accesses of a launch ask for."""
-    sizes = object_sizes(made.probed.kernel, launch)
+    """Return what the atomics of a launch ask for; `sizes` are what `object_sizes` gives."""
     same = requests = sectors = again = local = 0.0
     spread = 1.0
     merged = merged_sites(made)

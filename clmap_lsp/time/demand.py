@@ -221,7 +221,7 @@ def demand(
         path,
         path if best == accesses else _path(run, best, facts, private, warps, orders),
         _barriers(run, warps),
-        atomic_demand(accesses, found, made, launch),
+        atomic_demand(accesses, found, made, sizes),
         found.balance,
         _caveats(made, found, accesses),
         next((it for it in found.supposed.values() if it.startswith(HOW_OFTEN)), ""),

@@ -52,24 +52,17 @@ def with_kept_tables(
 
     `units` are those that have work; `cache` is what a unit's first level holds.
     """
-    tables = {
-        name: size
-        for it in accesses
-        if _is_lookup(it) and it.site in sizes
-        for name, size in (sizes[it.site],)
-    }
-    if not tables or sum(tables.values()) > FULL * cache:
+    tables = [sizes.get(it.site) if _is_lookup(it) else None for it in accesses]
+    bytes_of = dict(it for it in tables if it is not None)
+    if not bytes_of or sum(bytes_of.values()) > FULL * cache:
         return tuple(accesses)
-    asked: dict[str, float] = {}
-    for it in accesses:
-        if _is_lookup(it) and it.site in sizes:
-            name = sizes[it.site][0]
-            asked[name] = asked.get(name, 0.0) + it.l2_sectors
+    asked = dict.fromkeys(bytes_of, 0.0)
+    for it, table in zip(accesses, tables, strict=True):
+        if table is not None:
+            asked[table[0]] += it.l2_sectors
     return tuple(
-        _kept(it, asked[sizes[it.site][0]], units, sizes[it.site][1])
-        if _is_lookup(it) and it.site in sizes
-        else it
-        for it in accesses
+        it if table is None else _kept(it, asked[table[0]], units, table[1])
+        for it, table in zip(accesses, tables, strict=True)
     )
 
 
