@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from pathlib import PurePath
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.hosts import by_name
+from clmap_lsp.hosts.by_name import users_in
 from clmap_lsp.hosts.fields_of_classes import kept_for
 from clmap_lsp.hosts.interpreter import Interpreter, OutOfStepsError, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, KernelText, kernels_in
@@ -18,7 +21,7 @@ from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.template_calls import TEMPLATES
-from clmap_lsp.hosts.tree import Class, Declare, Function, Initialise, Module
+from clmap_lsp.hosts.tree import Class, Function, Initialise, Module
 from clmap_lsp.hosts.tuner_calls import TUNERS
 from clmap_lsp.hosts.values import (
     Alternatives,
@@ -38,7 +41,7 @@ from clmap_lsp.hosts.values import (
     kept_name,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, made_names, mentions, rows_of, users_in, writes
+from clmap_lsp.hosts.walking import called_names, mentions, rows_of, written_names
 from clmap_lsp.source.options import defines_in
 
 _LAUNCHING = frozenset(
@@ -313,12 +316,16 @@ class _Runs:
         self.entered: set[tuple[str, int]] = set()
         self.raised: list[Raised] = []
         self.sized: set[tuple[str, int]] = set()
+        self.reached: set[tuple[str, int]] = set()
+        """Where launches stand that a run came to."""
         self.starts = 0
         self.is_spent = False
         self.covered: set[str] = set()
         self.launching: dict[str, frozenset[str]] = {}
         self.made: set[str] = set()
         """Classes of which what makes objects was run."""
+        self.sought: set[tuple[str, str, frozenset[str]]] = set()
+        """Fields of which what makes things of their kind was run, whatever class they are of."""
         self.users: dict[tuple[str, int], Function] = {}
         """What calls Python's functions that launch, of those that were looked at so far."""
         self.wholes: dict[str, Function] = {}
@@ -374,10 +381,10 @@ class _Runs:
         """Tell whether a function was run to each of its launches: a run may end before it comes there."""
         if (function.path, function.row) not in self.entered:
             return False
-        reached = {it.row for it in self.raised if it.path == function.path}
-        reached |= {row for path, row in self.sized if path == function.path}
         names = self._names(function.path) - self.project.library_launchers(function.path)
-        return function.path.endswith(".py") or rows_of(function, names) <= reached
+        return function.path.endswith(".py") or all(
+            (function.path, row) in self.reached for row in rows_of(function, names)
+        )
 
     def _make_kernels(self) -> None:
         """Run what makes the kernels that launches take out of fields which no run filled before them."""
@@ -403,11 +410,14 @@ class _Runs:
     def _run_what_makes(self, name: str, near: str, calls: frozenset[str], owner: str = "") -> None:
         """Run what mentions a field and calls what makes things of its kind, or fills it in its class."""
         owners = frozenset(self.project.with_bases(owner, near)) | {owner} - {""}
-        for function in self._mentioning(name, near):
-            known = writes(function) if function.owner in owners else None
-            fills = known is not None and name in known.fields | known.names
-            if fills or (calls & self._calls(function) and mentions(function, {name})):
-                self._run_with_callers(function)
+        is_new = (name, near, calls) not in self.sought
+        self.sought.add((name, near, calls))
+        for module in self._modules(name, near):
+            filling = by_name.methods_of.numbers(module, owners) & by_name.writing.numbers(module, (name,))
+            others = by_name.mentioning.numbers(module, (name,)) - filling if is_new else set()
+            making = {it for it in others if calls & self._calls(module.functions[it])}
+            for it in by_name.in_order(module, filling | making):
+                self._run_with_callers(it)
 
     def _run_users(self) -> None:
         """Run what calls Python's functions that launch, in files which do not speak of OpenCL themselves."""
@@ -603,7 +613,7 @@ class _Runs:
     def _readying(self, function: Function) -> list[Function]:
         """Return the methods of a class that make its objects ready, before one is run apart."""
         file = self.project.file(function.path)
-        own = [it for it in (file.module.functions if file is not None else ()) if it.owner == function.owner]
+        own = by_name.methods_of(file.module, function.owner) if file is not None else []
         others = [it for it in own if it.row != function.row]
         named = [it for it in others if _READIES.match(it.name)]
         # Whatever it is called: it makes programs or kernels, and alone sets what the method takes of it.
@@ -614,9 +624,9 @@ class _Runs:
         made = self._calls(maker)
         if not made & (_MAKING | _MAKING_PROGRAMS) or made & _LAUNCHING or maker.name == maker.owner:
             return False
-        taken = {it for it in _written(maker) if mentions(user, {it})}
+        taken = {it for it in written_names(maker) if mentions(user, {it})}
         rivals = (it for it in others if it is not maker and it.name != it.owner)
-        return bool(taken) and not any(taken & _written(it) for it in rivals)
+        return bool(taken) and not any(taken & written_names(it) for it in rivals)
 
     def _run_makers(self, cls: Class, path: str) -> None:
         """Run what makes objects of a class, whose methods are called in a way that is not followed."""
@@ -626,39 +636,34 @@ class _Runs:
         speaking = list(self.project.candidates(cls.name, path))
         files = [it for it in speaking if not _TESTS.search(it)] or speaking
         modules = [it.module for it in map(self.project.file, files) if it is not None]
-        holding = {it.name for module in modules for it in module.classes.values() if _holds(it, cls.name)}
-        makers = [
-            it
-            for module in modules
-            for it in module.functions
-            if cls.name in made_names(it) or (it.first and it.name == it.owner and it.owner in holding)
-        ]
+        holding = {it for module in modules for it in by_name.holders_in(module, cls.name)}
+        makers = [it for module in modules for it in _makers(module, cls.name, holding)]
         for function in makers[:_MAX_MAKERS]:
             if (function.path, function.row) not in self.entered:
                 self._run(function)
-        if len(makers) > _MAX_MAKERS or any(_has_object(it, cls.name) for it in modules):
+        if len(makers) > _MAX_MAKERS or any(by_name.has_object(it, cls.name) for it in modules):
             self.project.made.pop(cls.name, None)  # What was not run may say something else.
 
-    def _mentioning(self, name: str, path: str) -> Iterator[Function]:
-        """Yield the functions of the files that a name stands in."""
+    def _modules(self, name: str, path: str) -> Iterator[Module]:
+        """Yield what was read of the files that a name stands in."""
         for candidate in self.project.candidates(name, path):
             file = self.project.file(candidate)
-            yield from file.module.functions if file is not None else ()
+            if file is not None:
+                yield file.module
 
     def _set_elsewhere(self, name: str, path: str, makers: Sequence[Function]) -> bool:
         """Tell whether a field is written by anything but the constructors."""
         own = {(it.path, it.row) for it in makers}
         for it in makers[:1]:
             file = self.project.file(it.path)
-            for function in file.module.functions if file is not None else ():
-                known = writes(function)
-                if (function.path, function.row) not in own and name in known.fields | known.names:
+            for function in by_name.writing(file.module, name) if file is not None else ():
+                if (function.path, function.row) not in own:
                     return True
-        counted = sum(name in _written(it) for it in makers)
+        counted = sum(name in written_names(it) for it in makers)
         is_listed = any(isinstance(i, Initialise) and i.name == name for it in makers for i in it.first)
         if is_listed:  # `Net() : size(4) {}` is no assignment; one in a header's method does not count above.
-            others = (it for it in self._mentioning(name, path) if (it.path, it.row) not in own)
-            return any(name in _written(it) for it in others)
+            writing = (it for module in self._modules(name, path) for it in by_name.writing(module, name))
+            return any((it.path, it.row) not in own for it in writing)
         return self.project.writes(name, path) > max(counted, 1)
 
     def _module(self, path: str) -> None:
@@ -680,28 +685,22 @@ class _Runs:
         self.entered |= interpreter.entered
         self.raised += interpreter.launches
         self.sized |= interpreter.sized
+        self.reached.update(interpreter.sized, ((it.path, it.row) for it in interpreter.launches))
 
 
-def _written(function: Function) -> frozenset[str]:
-    known = writes(function)
-    return known.names | known.fields
+def _makers(module: Module, name: str, holding: AbstractSet[str]) -> list[Function]:
+    """Return a file's functions that may make objects of a class: a constructor of what holds one does."""
+    numbers = by_name.making.numbers(module, (name,))
+    for number in by_name.constructors.numbers(module, holding) - numbers:
+        if module.functions[number].first:
+            numbers.add(number)
+    return by_name.in_order(module, numbers)
 
 
 def _programs(functions: Iterable[Function], files: Sequence[str]) -> list[Function]:
     """Return the `main`s among functions, those near some files first: others may be of other programs."""
     found = [it for it in functions if it.name == "main" and not it.owner]
     return sorted(found, key=lambda it: min((distance(it.path, path) for path in files), default=0))
-
-
-def _holds(cls: Class, name: str) -> bool:
-    """Tell whether objects of a class are fields of another."""
-    return any(it.type == name and not it.is_pointer and not it.is_reference for it in cls.fields)
-
-
-def _has_object(module: Module, name: str) -> bool:
-    """Tell whether objects of a class are variables outside of functions, or fields of others."""
-    declared = tuple(it for it in module.globals if isinstance(it, Declare))
-    return any(_holds(it, name) for it in (*module.classes.values(), Class("", declared)))
 
 
 # ------------------------------------------------------------------------------------------- launches

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
+from clmap_lsp.hosts.by_name import methods_of, named
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.lazy import lazy_pattern, lazy_property
@@ -130,7 +131,8 @@ class HostFile:
 
 def _defined(module: Module, name: str, owner: str | None) -> list[Function]:
     """Return a file's functions of a name; the last of a class of Python takes the place of those before."""
-    found = [it for it in module.functions if it.name == name and (owner is None or it.owner == owner)]
+    found = methods_of(module, owner) if owner else named(module, name)
+    found = [it for it in found if it.name == name and (owner is None or it.owner == owner)]
     if owner and _is_python(module.path) and not any(it.is_property for it in found):
         return found[-1:]
     return found
@@ -603,9 +605,8 @@ class HostProject:
     def _found_in(self, namespace: str, name: str, near: str, around: str) -> list[Function]:
         for path in self.candidates(name, near):
             file = self.file(path)
-            functions = file.module.functions if file is not None else ()
-            named = [it for it in functions if it.name == name and not it.owner]
-            found = [it for it in named if f"::{it.namespace}".endswith(f"::{namespace}")]
+            free = [it for it in (named(file.module, name) if file is not None else ()) if not it.owner]
+            found = [it for it in free if f"::{it.namespace}".endswith(f"::{namespace}")]
             if found:
                 shared = [_shared(it.namespace, around) for it in found]
                 most = max(shared)
@@ -857,10 +858,10 @@ class HostProject:
             return found
         # A method that calls the one of its name of another object, a function, or what overrides a method.
         others = [it for path in self.candidates(name, function.path) if (it := self.file(path)) is not None]
-        named = [it for each in others for it in each.module.functions if it.name == name]
+        others_named = [it for each in others for it in named(each.module, name)]
         if name == function.name and function.owner:
-            return named
-        overriding = [it for it in named if declaring & set(self.with_bases(it.owner, it.path))]
+            return others_named
+        overriding = [it for it in others_named if declaring & set(self.with_bases(it.owner, it.path))]
         return [*found, *(it for it in overriding if it not in found)]
 
     def _other_names(self, path: str) -> Mapping[str, list[str]]:

@@ -41,7 +41,7 @@ N = TypeVar("N", bound=Function | Module)
 T = TypeVar("T")
 
 
-class _OfTree(Generic[N, T]):
+class OfTree(Generic[N, T]):
     """Something that follows from a function or a file alone, worked out once and kept for as long as it is.
 
     A project's functions are asked in turn, again and again. They are told by identity: comparing trees would
@@ -53,6 +53,7 @@ class _OfTree(Generic[N, T]):
         self._known: dict[int, tuple[ref[N], T]] = {}
 
     def __call__(self, tree: N) -> T:
+        """Return what follows from a tree, found at the first time."""
         number = id(tree)
         known = self._known.get(number)
         if known is not None and known[0]() is tree:
@@ -62,7 +63,7 @@ class _OfTree(Generic[N, T]):
         return found
 
 
-@_OfTree
+@OfTree
 def _names(function: Function) -> frozenset[str]:
     return frozenset(_called(function.first + function.body))
 
@@ -72,28 +73,7 @@ def called_names(function: Function) -> frozenset[str]:
     return _names(function)
 
 
-def users_in(module: Module, names: AbstractSet[str], handed: str) -> list[Function]:
-    """Return a file's functions that call one of some names or hand one on to others, in their order."""
-    calling, handing = _users(module)
-    found = {number for name in names for number in calling.get(name, ())}
-    found.update(handing.get(handed, ()))
-    return [module.functions[it] for it in sorted(found)]
-
-
-@_OfTree
-def _users(module: Module) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return which functions of a file call each name, and which that are no methods hand it on."""
-    calling: dict[str, list[int]] = {}
-    handing: dict[str, list[int]] = {}
-    for number, function in enumerate(module.functions):
-        for name in called_names(function):
-            calling.setdefault(name, []).append(number)
-        for name in handed_on(function) if not function.owner else ():
-            handing.setdefault(name, []).append(number)
-    return calling, handing
-
-
-@_OfTree
+@OfTree
 def _handed(function: Function) -> frozenset[str]:
     calls = (it for it in nodes(function.body) if isinstance(it, Call))
     given = (it.operand if isinstance(it, AddressOf) else it for each in calls for it in each.arguments)
@@ -118,7 +98,7 @@ class Writes:
     parameters: frozenset[str]
 
 
-@_OfTree
+@OfTree
 def _writes(function: Function) -> Writes:
     body = function.first + function.body
     own = {it.name.lstrip("*") for it in function.parameters}
@@ -144,7 +124,7 @@ def _writes(function: Function) -> Writes:
     return Writes(frozenset(names), frozenset(members), frozenset(through))
 
 
-@_OfTree
+@OfTree
 def _own_names(function: Function) -> frozenset[str]:
     own = [it for it in nodes(function.body, inner=False) if not isinstance(it, Comprehension)]
     targets = [it for node in own for it in _targets(node)]
@@ -162,6 +142,12 @@ def own_names(function: Function) -> frozenset[str]:
 def writes(function: Function) -> Writes:
     """Return what a function may write by itself."""
     return _writes(function)
+
+
+def written_names(function: Function) -> frozenset[str]:
+    """Return the names of fields, and of variables of others, that a function may give other values."""
+    known = _writes(function)
+    return known.names | known.fields
 
 
 _READING = frozenset(("clSetKernelArg", "clEnqueueNDRangeKernel"))
@@ -241,7 +227,7 @@ def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
     return frozenset(row for name in rows.keys() & names for row in rows[name])
 
 
-@_OfTree
+@OfTree
 def _rows(function: Function) -> dict[str, set[int]]:
     """Return the rows where each name is called, handed to a call, or what a variable is declared as."""
     found: dict[str, set[int]] = {}
@@ -261,7 +247,12 @@ def mentions(function: Function, names: AbstractSet[str]) -> bool:
     return not _mentioned(function).isdisjoint(names)
 
 
-@_OfTree
+def mentioned_names(function: Function) -> frozenset[str]:
+    """Return the names that stand in a function, as variables, fields or functions."""
+    return _mentioned(function)
+
+
+@OfTree
 def _mentioned(function: Function) -> frozenset[str]:
     return frozenset(it.name for it in nodes(function.body) if isinstance(it, (Name, Member)))
 
@@ -271,7 +262,7 @@ def made_names(function: Function) -> frozenset[str]:
     return _made(function)
 
 
-@_OfTree
+@OfTree
 def _made(function: Function) -> frozenset[str]:
     found: set[str] = set()
     for it in nodes(function.first + function.body):

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from clmap_lsp.hosts import walking
+from clmap_lsp.hosts import by_name, walking
 from clmap_lsp.hosts.c_reader import read_c
 from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.hosts.project import read_project
@@ -20,8 +20,10 @@ int main() {{ cl_kernel k = clCreateKernel(p, "k", 0); launch{0}(k, {0} * 64); }
 
 
 def remembered() -> int:
-    kept = [it for it in vars(walking).values() if isinstance(it, walking._OfTree)]
-    assert len(kept) > 5
+    held = [*vars(walking).values(), *vars(by_name).values()]
+    kept = [it for it in held if isinstance(it, walking.OfTree)]
+    kept += [it._known for it in held if isinstance(it, by_name.ByName)]
+    assert len(kept) > 12
     return sum(len(it._known) for it in kept)
 
 
