@@ -25,6 +25,11 @@ class Shift:
             return offset - self.apart.old_end + self.apart.new_end
         return self.apart.start
 
+    def behind(self, offset: int) -> int:
+        """Return where a place of the older text is in the later one, behind what was put in right at it."""
+        moved = self.apart.new_end - self.apart.old_end
+        return offset + moved if offset >= self.apart.old_end else self.later(offset)
+
     def earlier(self, offset: int) -> int | None:
         """Return where a place of the later text was in the older one; None if it is new."""
         if offset <= self.apart.start:

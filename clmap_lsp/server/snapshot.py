@@ -117,10 +117,15 @@ class Snapshot:
         return self.shift.earlier(self.shown.offset(position))
 
     def is_touched(self, span: Span) -> bool:
-        """Tell whether a place of the document has been edited since."""
-        if self.shift is None or span.path != self.document.path:
+        """Tell whether a place of the document has been edited since, or its word was gone on with."""
+        if self.shift is None or self.shown is None or span.path != self.document.path:
             return False
-        return self.shift.touches(span.start, span.end)
+        if self.shift.touches(span.start, span.end):
+            return True
+        # What was typed right before the place stays before it, and what was typed right behind it behind.
+        places = (span.start, self.shift.behind(span.start)), (span.end, self.shift.later(span.end))
+        was, now = self.document.text, self.shown.text
+        return any(_is_in_word(now, later) and not _is_in_word(was, it) for it, later in places)
 
     def kernel_at(self, offset: int) -> KernelAnalysis | None:
         """Return the kernel whose text holds an offset of the document."""
@@ -128,21 +133,23 @@ class Snapshot:
         return next((it for it in self.analysis.kernels if _holds(it.span, path, offset)), None)
 
     def accesses_at(self, offset: int) -> tuple[AccessAnalysis, ...]:
-        """Return the accesses whose text holds an offset, the innermost first."""
+        """Return the accesses whose text holds an offset and was not edited since, the innermost first."""
         path = self.document.path
         found = [
             access
             for kernel in self.analysis.kernels
             for access in (*kernel.accesses, *kernel.unreached)
-            if _holds(access.access.span, path, offset)
+            if _holds(access.access.span, path, offset) and not self.is_touched(access.access.span)
         ]
         return tuple(sorted(found, key=lambda it: it.access.span.end - it.access.span.start))
 
     def image_at(self, offset: int) -> ImageAnalysis | None:
-        """Return the read or write of an image whose text holds an offset, the innermost."""
+        """Return the read or write of an image whose text, unedited, holds an offset, the innermost."""
         path = self.document.path
         found = (it for kernel in self.analysis.kernels for it in kernel.images)
-        here = [it for it in found if _holds(it.access.span, path, offset)]
+        here = [
+            it for it in found if _holds(it.access.span, path, offset) and not self.is_touched(it.access.span)
+        ]
         return min(here, key=lambda it: it.access.span.end - it.access.span.start, default=None)
 
 
@@ -158,6 +165,12 @@ class Touched:
 
 def _is_within(span: Span, path: str, stretches: tuple[tuple[int, int], ...]) -> bool:
     return span.path == path and any(start <= span.start < end for start, end in stretches)
+
+
+def _is_in_word(text: str, offset: int) -> bool:
+    """Tell whether a word goes on over an offset."""
+    around = text[max(offset - 1, 0) : offset + 1]
+    return offset > 0 and len(around) == 2 and all(it.isalnum() or it == "_" for it in around)
 
 
 def _holds(span: Span, path: str, offset: int) -> bool:

@@ -76,7 +76,9 @@ def _said_at(server: ClmapServer, snapshot: Snapshot, position: lsp.Position) ->
     here = [
         it
         for it in (*emulated, *snapshot.findings)
-        if it.span.path == snapshot.document.path and it.span.start <= offset <= it.span.end
+        if it.span.path == snapshot.document.path
+        and it.span.start <= offset <= it.span.end
+        and not snapshot.is_touched(it.span)
     ]
     longer = [it for it in here if headline(it.message) != it.message.replace("`", "")]
     if not longer:
@@ -164,11 +166,14 @@ def _expansion_text(index: Index, found: Occurrence) -> str:
 
 def _text_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tuple[str, int, int] | None:
     for call in _WORK_ITEM_CALL.finditer(*_line_bounds(snapshot, offset)):
-        if call.start() <= offset <= call.end() and (kernel := snapshot.kernel_at(offset)):
+        if not call.start() <= offset <= call.end() or snapshot.is_touched(_in(snapshot, call)):
+            continue
+        if kernel := snapshot.kernel_at(offset):
             return work_item_text(kernel, call.group(0), int(call.group(1))), *call.span()
     for kernel in snapshot.analysis.kernels:
         name = kernel.kernel.name_span
-        if name.path == snapshot.document.path and name.start <= offset <= name.end:
+        is_here = name.path == snapshot.document.path and name.start <= offset <= name.end
+        if is_here and not snapshot.is_touched(name):
             emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
             return kernel_text(snapshot, kernel, emulation), name.start, name.end
     return None
@@ -192,6 +197,10 @@ async def _access_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tu
     if kernel is not None:
         advice = (*await server.compiled_hover.lines(snapshot, kernel, same), *advice)
     return access_text(snapshot, kernel, same, emulation, advice), span.start, span.end
+
+
+def _in(snapshot: Snapshot, found: re.Match[str]) -> Span:
+    return Span(snapshot.document.path, *found.span())
 
 
 def _length(span: Span) -> int:
