@@ -10,7 +10,9 @@ from the text at once, a meaning may have changed.
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
 from clmap_lsp.source.difference import Difference
@@ -38,57 +40,100 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
         apart: where that text and the new one differ.
         new: the new text.
     """
+    names = _names(index, found)
+    edit = _edit(index, apart, new)
+    if names is None or edit is None:
+        return False
+    if edit.is_of_blanks:
+        return True
+    if not _keeps(index, found.symbol, edit):
+        return False
+    if found.symbol.kind is Kind.MACRO:  # Only directives change what it is.
+        names -= {found.symbol.name}
+    return not names or not _may_hold(index, edit, names)
+
+
+def _names(index: Index, found: Occurrence) -> frozenset[str] | None:
+    """Return the names that a meaning hangs on; `None` where it hangs on more than names."""
     symbol = found.symbol
     if not _is_found_by_name(index, symbol):
-        return False
-    names = {symbol.name}
+        return None
     if index.text[found.start : found.end] != symbol.name:  # `##` made it of what the last use gives.
         around = _macro_around(index, found.start, found.end)
-        if around is None:
-            return False
-        names.add(around.name)
-    elif found.use is not None and not _stands_for_itself(index, found):
-        return False
-    old_lines = _lines(index.text, apart.start, apart.old_end)
-    new_lines = _lines(new, apart.start, apart.new_end)
-    if old_lines is None or new_lines is None:
-        return False
-    edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
-    statements = _statements(*edited, apart.start - old_lines[0], old_lines[1] - apart.old_end)
-    macro: MacroDefinition | None = None
-    if _is_continued(index.text, old_lines[0]):
-        macro = _macro_around(index, *old_lines)
-        if macro is None or len({_GOES_ON.search(it) is None for it in edited}) > 1:
-            return False
-        if any(_GOES_ON.search(line) is None for it in edited for line in it.split("\n")[:-1]):
-            return False  # The macro ends there.
-        edited = _GOES_ON.sub("", edited[0]), _GOES_ON.sub("", edited[1])
-    if not any(map(_MORE_THAN_BLANKS.search, edited)) and texts_of(edited[0]) == texts_of(edited[1]):
-        return True
+        return None if around is None else frozenset((symbol.name, around.name))
+    if found.use is not None and not _stands_for_itself(index, found):
+        return None
+    return frozenset((symbol.name,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What an edit makes of some lines, before and after it."""
+
+    at: tuple[int, int]
+    """Where the lines stand in the indexed text."""
+    lines: tuple[str, str]
+    """Without what goes on in the next line, where they are of a macro."""
+    statements: tuple[str, str]
+    """As far as they stand in these lines."""
+    macro: MacroDefinition | None
+    """In whose body they stand."""
+
+    @property
+    def is_of_blanks(self) -> bool:
+        """Tell whether the same words stand in the lines."""
+        old, new = self.lines
+        return not any(map(_MORE_THAN_BLANKS.search, self.lines)) and texts_of(old) == texts_of(new)
+
+
+def _edit(index: Index, apart: Difference, new: str) -> _Edit | None:
+    """Return the lines of an edit; `None` where they are too many, or a macro ends in them."""
+    at = _lines(index.text, apart.start, apart.old_end)
+    after = _lines(new, apart.start, apart.new_end)
+    if at is None or after is None:
+        return None
+    lines = index.text[slice(*at)], new[slice(*after)]
+    statements = _statements(*lines, apart.start - at[0], at[1] - apart.old_end)
+    if not _is_continued(index.text, at[0]):
+        return _Edit(at, lines, statements, None)
+    macro = _macro_around(index, *at)
+    if macro is None or len({_GOES_ON.search(it) is None for it in lines}) > 1:
+        return None
+    if any(_GOES_ON.search(line) is None for it in lines for line in it.split("\n")[:-1]):
+        return None
+    return _Edit(at, (_GOES_ON.sub("", lines[0]), _GOES_ON.sub("", lines[1])), statements, macro)
+
+
+def _keeps(index: Index, symbol: Symbol, edit: _Edit) -> bool:
+    """Tell whether a symbol stays declared where it is, and the lines hold nothing but statements."""
     target = index.definition(symbol)
     if index.name_span(target) is None:
         return False
-    if symbol.kind not in _WITH_BODIES and index.is_declared_by(target, *old_lines):
+    if symbol.kind not in _WITH_BODIES and index.is_declared_by(target, *edit.at):
         return False
-    if any(map(_MORE_THAN_LINES.search, edited)):
-        return False
-    if symbol.kind is Kind.MACRO:  # Only directives change what it is.
-        names.discard(symbol.name)
-    if not names:
-        return True
-    more = None if macro is None else _given(index, macro, edited, names)
-    if macro is not None:
-        if more is None:
-            return False
+    return not any(map(_MORE_THAN_LINES.search, edit.lines))
+
+
+def _may_hold(index: Index, edit: _Edit, names: frozenset[str]) -> bool:
+    """Tell whether the statements of an edit may declare or change one of some names, or a macro in them."""
+    given: set[str] = set()
+    statements = edit.statements
+    if edit.macro is not None:
+        arguments = _given(index, edit.macro, edit.lines, names)
+        if arguments is None:
+            return True
+        given = arguments
         statements = _PASTES.sub(" ", statements[0]), _PASTES.sub(" ", statements[1])
     if any(map(_MORE_THAN_A_STATEMENT.search, statements)):
-        return False
-    words = {word for text in statements for word in _WORD.findall(text)} | (more or set())
-    in_lines = words.union(*map(_WORD.findall, edited))  # A macro may take of its line what it is given.
-    return names.isdisjoint(words) and not _macros_make(index, in_lines, names)
+        return True
+    words = {word for text in statements for word in _WORD.findall(text)} | given
+    in_lines = words.union(*map(_WORD.findall, edit.lines))  # A macro may take of its line what it is given.
+    return not names.isdisjoint(words) or _macros_make(index, in_lines, names)
 
 
-def _given(index: Index, macro: MacroDefinition, edited: tuple[str, str], names: set[str]) -> set[str] | None:
+def _given(
+    index: Index, macro: MacroDefinition, edited: tuple[str, str], names: AbstractSet[str]
+) -> set[str] | None:
     """Return the words that lines of a macro may hold beside those that stand there: arguments, macros.
 
     `None` where it cannot be told, or one of the names may be put together of pieces.
@@ -199,7 +244,7 @@ def _macro_around(index: Index, first: int, last: int) -> MacroDefinition | None
     )
 
 
-def _macros_make(index: Index, words: set[str], names: set[str]) -> bool:
+def _macros_make(index: Index, words: AbstractSet[str], names: AbstractSet[str]) -> bool:
     """Tell whether macros that are among these words, or in the bodies of such, may make one of the names."""
     bodies: dict[str, list[str]] = {}
     for it in index.macros:

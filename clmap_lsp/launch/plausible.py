@@ -171,19 +171,14 @@ def _ends_of_parts(kernel: ir.Kernel) -> list[str]:
             values.setdefault(it.variable, set()).add(_is_id(it.value))
     ids = frozenset(variable for variable, are_ids in values.items() if are_ids == {True})
     parameters = frozenset(kernel.parameters)
-    compared: dict[str, None] = {}
-    for expression in ir.all_expressions(kernel.body):
-        if isinstance(expression, ir.Compare):
-            sides = expression.left, expression.right
-            for side, other in (sides, sides[::-1]):
-                variable = ir.variable_of(other)
-                if (
-                    variable is not None
-                    and variable in parameters
-                    and (_is_id(side) or ir.variable_of(side) in ids)
-                ):
-                    compared[variable.name] = None
-    return list(compared)
+
+    def is_plain_id(side: ir.Expression) -> bool:
+        return _is_id(side) or ir.variable_of(side) in ids
+
+    compared = [it for it in ir.all_expressions(kernel.body) if isinstance(it, ir.Compare)]
+    sides = [pair for it in compared for pair in ((it.left, it.right), (it.right, it.left))]
+    ends = [ir.variable_of(end) for side, end in sides if is_plain_id(side)]
+    return list(dict.fromkeys(it.name for it in ends if it is not None and it in parameters))
 
 
 def _differences(kernel: ir.Kernel) -> Iterator[tuple[str, str]]:
