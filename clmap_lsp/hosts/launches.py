@@ -964,7 +964,7 @@ def _macros(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled_in(project: HostProject, path: str, row: int) -> Iterator[tuple[str, str]]:
-    """Yield what a formatted string of Python has in the place of names in every run of the program."""
+    """Yield what a template, in a string of Python or in a file, has in the place of names in every run."""
     for name, values in project.filled_in.get((path, row), {}).items():
         if len(values) == 1 and (value := next(iter(values))) and value != name:
             yield name, value
@@ -985,6 +985,9 @@ def _launch(
         written, by_default = _written_before(sources, name)
         defines = (*defines, *written, *_filled_in(project, defined.path, defined.row))
         assumed = (*assumed, *by_default)
+    read = {it.name: None for source in sources for it in source.parts if isinstance(it, FileText)}
+    for file in read:
+        defines = (*defines, *_filled_in(project, file, 0))
     dimensions = raised.dimensions
     if isinstance(raised.global_size, RunTime):
         dimensions = dimensions or _dimensions(store, raised.local_size) or None

@@ -264,7 +264,8 @@ class HostProject:
         self.too_long: set[tuple[str, int]] = set()
         """Short functions that call no OpenCL and took too much work to be run."""
         self.filled_in: dict[tuple[str, int], dict[str, set[str]]] = {}
-        """By file and row of a formatted string of Python: by name, all that runs put into it."""
+        """By file and row of a formatted string of Python, or by the name of a file that is a template and 0:
+        by name, all that runs put into it."""
 
     def has(self, path: str) -> bool:
         """Tell whether a file is one of the project's."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.tree import Call, Opaque
-from clmap_lsp.hosts.values import Text, Value
+from clmap_lsp.hosts.values import FileText, Text, Value
 
 
 def named_given(interpreter: Interpreter, call: Call) -> dict[str, Value]:
@@ -31,8 +31,10 @@ def _filled(interpreter: Interpreter, call: Call, values: list[Value]) -> Value 
     text = values[0]
     if not isinstance(text, Text) or not interpreter.path.endswith(".py"):
         return None
+    files = [(it.name, 0) for it in text.parts if isinstance(it, FileText)]
     for name, value in named_given(interpreter, call).items():
-        interpreter.note_filled(text.path, text.row, name, interpreter.text(value) or value)
+        for path, row in files or [(text.path, text.row)]:
+            interpreter.note_filled(path, row, name, interpreter.text(value) or value)
     return text
 
 

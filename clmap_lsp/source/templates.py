@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_pattern
@@ -48,6 +48,13 @@ _CERTAIN_WORD = lazy_pattern(
 _COMMENT = lazy_pattern(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)', re.DOTALL)
 _CERTAIN_DOLLAR = lazy_pattern(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
 """A directive with `$name`; elsewhere that may be a name, since compilers take `$` in names."""
+_ECHO = lazy_pattern(
+    r"^[ \t]*+#[ \t]*+define[ \t]++(?P<echoed>\w++)[ \t]++"
+    r"(?P<body>\(?[ \t]*+(?:\([ \t]*+\w++[ \t]*+\)[ \t]*+)?"
+    r"\(?[ \t]*+(?P=echoed)[ \t]*+\)?[ \t]*+\)?)[ \t]*+$",
+    re.MULTILINE,
+)
+"""A macro that is itself, as it stands, in parentheses or cast."""
 _HINTS = ("{{", "{%", "$", "%(", "<%", ":", "@", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""
 
@@ -94,7 +101,16 @@ def filled(text: str, path: str) -> Filled:
         "depends on it is a guess. To be exact, check the text that the host builds"
     )
     problem = Problem("template-text", Severity.INFORMATION, message, Span(path, *first.span()))
-    return Filled("".join(parts) + text[done:], (problem,))
+    return Filled(_without_echoes("".join(parts) + text[done:], [it.start() for it in found]), (problem,))
+
+
+def _without_echoes(text: str, places: Sequence[int]) -> str:
+    """Blank definitions such as `#define N ${N}`, which would hide what the host puts in the place of `N`."""
+    for match in reversed(list(_ECHO.finditer(text))):
+        index = bisect_right(places, match.end("body"))
+        if index > 0 and places[index - 1] >= match.start("body"):
+            text = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+    return text
 
 
 def _marks(opened: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

@@ -146,3 +146,38 @@ def run(queue, buffer):
     )
     (launch,) = launches_of(project_of(str(tmp_path))).launches
     assert dict(launch.defines) == {"stride": "pitch[3]"}
+
+
+@pytest.mark.parametrize("width", ["${N}", "((int)${N})"])
+def test_what_fills_a_file_is_taken_in_the_place_of_its_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], width: str
+) -> None:
+    (tmp_path / "scale.cl").write_text(
+        f"""\
+#define N {width}
+__kernel void scale(__global ${{precision}} *a) {{
+    a[get_global_id(0) * N] = 2;
+}}
+"""
+    )
+    (tmp_path / "host.py").write_text(
+        """\
+import string
+import pyopencl as cl
+
+class Scaling:
+    def __init__(self, N=3):
+        with open("scale.cl") as file:
+            text = string.Template("".join(file.readlines())).substitute(N=N, precision="double")
+        self.program = cl.Program(context, text).build()
+
+scaling = Scaling()
+scaling.program.scale(queue, (4096,), (64,), values)
+"""
+    )
+    (launch,) = launches_of(project_of(str(tmp_path))).launches
+    assert dict(launch.defines) == {"N": "3", "precision": "double"}
+    assert main(["check", str(tmp_path), "--device", "nvidia-hopper", "--no-emulate"]) in (0, 1)
+    said = capsys.readouterr().out
+    assert "consecutive work-items are 24 bytes apart" in said
+    assert "guessed" not in said.lower()
