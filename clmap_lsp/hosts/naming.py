@@ -34,7 +34,11 @@ _MAKES_KERNEL = re.compile(
 _WORD_OR_END = re.compile(r"\w++|[;{}]")
 _QUOTING = re.compile(r"(?m)^[ \t]*+#[ \t]*+define[ \t]++(\w++)\(((?:[^\\\n]++|\\(?:\r?\n)?)*+)")
 _QUEUE = re.compile(r"queue|(?:^|[._])(?:q|cq)$", re.IGNORECASE)
-_STRINGS = frozenset(("string_literal", "string"))
+_STRINGS = frozenset(("string_literal", "raw_string_literal", "string"))
+_PREFIX = re.compile(r"(?:u8|[A-Za-z])*+")
+"""What may stand before the quotes of a string: an encoding, `R`, `f`."""
+_RAW = re.compile(r"\"([^()\\\s]{0,16}+)\((.*)\)\1\"", re.DOTALL)
+"""A raw string of C++ without its prefix."""
 _CALLS = frozenset(("call_expression", "call"))
 _HANDED = 400
 """Characters behind what makes kernels in which that is named which it is given."""
@@ -234,7 +238,7 @@ class _File:
     def _of_string(self, chain: _Chain) -> str | None:
         string = chain[0]
         is_brief = _is_brief(string, len(self.name))  # It may name the kernel a thousand times.
-        if not is_brief or text_of(string).lstrip("rRbBuU").strip("\"'") != self.name:
+        if not is_brief or _content(string) != self.name:
             return None
         if len(chain) > 1 and chain[1].type == "concatenated_string":
             return "it is one of several strings that make one" if self.uses_opencl else None
@@ -300,6 +304,14 @@ class _File:
         if macro not in self.said.quoting:
             return None
         return self._maybe(f"the macro `{macro}` makes a string of it")
+
+
+def _content(string: Node) -> str:
+    """Return what stands between the quotes of a string, as it is typed."""
+    text = text_of(string)
+    quoted = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
+    raw = _RAW.fullmatch(quoted) if string.type == "raw_string_literal" else None
+    return quoted.strip("\"'") if raw is None else raw[2]
 
 
 def _is_brief(node: Node, length: int) -> bool:

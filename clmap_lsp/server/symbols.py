@@ -69,8 +69,18 @@ def _document_symbol(indexed: Indexed, symbol: Symbol) -> lsp.DocumentSymbol | N
         indexed.document.range(start, end),
         indexed.document.range(name.start, name.end),
         detail=_detail(symbol),
-        children=_children(indexed, symbol),
+        children=[
+            made
+            for it in _inner(indexed, symbol)
+            if it.name and _is_within(indexed, it, start, end) and (made := _document_symbol(indexed, it))
+        ],
     )
+
+
+def _is_within(indexed: Indexed, symbol: Symbol, start: int, end: int) -> bool:
+    """Tell whether a symbol is declared in a stretch of the file: `struct node;` has no members there."""
+    name, full = indexed.index.name_span(symbol), indexed.index.full_span(symbol)
+    return name is not None and full is not None and start <= min(name.start, full.start) and full.end <= end
 
 
 def _detail(symbol: Symbol) -> str:
@@ -86,7 +96,8 @@ def _detail(symbol: Symbol) -> str:
     return "" if symbol.type is None else spelled(symbol.type)
 
 
-def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
+def _inner(indexed: Indexed, symbol: Symbol) -> list[Symbol]:
+    """Return what is declared within something: members, enumerators, variables of a function."""
     unit = indexed.index.unit_of(symbol)
     if unit is None:
         return []
@@ -102,8 +113,7 @@ def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
         inner = [] if named else [it for it in unit.symbols if it.kind is Kind.ENUMERATOR and it.parent is of]
     elif symbol.kind in CALLABLE and symbol in unit.bodies:
         inner = [it for it in unit.symbols if it.parent is symbol and it.name]
-    made = (_document_symbol(indexed, it) for it in inner if it.name)
-    return [it for it in made if it is not None]
+    return inner
 
 
 def workspace_symbol(indexed: Indexed, symbol: Symbol) -> lsp.WorkspaceSymbol | None:

@@ -178,6 +178,15 @@ __kernel void two(int a) {}
     session.close(uri)
 
 
+def test_members_stand_in_the_outline_below_the_structure_that_lists_them_alone(session):
+    text = "typedef struct node node;\nstruct node;\nstruct node {\n    node *next;\n    int value;\n};\n"
+    uri = session.open(text, "declared.cl")
+    found = session.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    listed = {it["range"]["start"]["line"]: [inner["name"] for inner in it["children"]] for it in found}
+    assert listed == {0: [], 2: ["next", "value"]}
+    session.close(uri)
+
+
 def test_workspace_symbols_know_files_that_are_not_open(session):
     (session.folder / "other.cl").write_text("__kernel void elsewhere(__global int *o) { o[0] = 1; }\n")
     found = session.request("workspace/symbol", {"query": "elsew"})
