@@ -85,10 +85,9 @@ def supposing_lengths(launch: Launch, result: EmulationResult) -> EmulationResul
     is_capped = any(it.buffer in launch.capped for it in guessed)
     short = next((it.buffer for it in guessed if it.buffer not in launch.capped), None)
     faults = tuple(
-        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it
+        _supposing(it, short) if _is_guess(launch, it) or (short is not None and _follows(it)) else it
         for it in result.faults
-        if not (is_capped and _follows(it, it.buffer))
-        and not (it.buffer in launch.capped and _is_guess(launch, it))
+        if not (is_capped and _follows(it)) and not (it.buffer in launch.capped and _is_guess(launch, it))
     )
     return replace(result, faults=faults)
 
@@ -113,9 +112,9 @@ def _wider(image: BufferArgument, count: int) -> BufferArgument:
     return replace(image, sides=sides, count=math.prod(sides))
 
 
-def _follows(fault: Fault, short: str | None) -> bool:
-    """Tell whether a fault may come of what was not copied because a buffer is too short."""
-    return short is not None and fault.kind is FaultKind.UNINITIALISED_READ
+def _follows(fault: Fault) -> bool:
+    """Tell whether a fault may come of what was not copied, or read, because a buffer is too short."""
+    return fault.kind is FaultKind.UNINITIALISED_READ
 
 
 def _supposing(fault: Fault, short: str | None) -> Fault:
