@@ -19,6 +19,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from clmap_lsp.sandbox.usage import cpu_seconds
+from fuzz.slowness import slowness
 from fuzz.targets import DRIVERS, Driver
 
 HANG_S = 5.0
@@ -151,7 +152,8 @@ def _cases(pipe: Connection, name: str, seed: int, first: int, cpu_s: float, max
         before = time.process_time()
         failure = failure_of(driver, data)
         used = time.process_time() - before
-        if used > HANG_S * driver.readings and not failure:
+        most = HANG_S * driver.readings
+        if used > most and used > most * slowness() and not failure:
             failure = f"hang: {name}"
         now = time.process_time()
         pipe.send((number, now - last, failure))

@@ -8,7 +8,6 @@ is asked: at most `MOST_S` seconds of processor time for 50 KB, and no growth be
 from __future__ import annotations
 
 import argparse
-import ast
 import multiprocessing
 import os
 import sys
@@ -20,6 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from fuzz.families import FAMILIES, Family, Files
+from fuzz.slowness import slowness
 
 MOST_S = 2.0
 """Processor seconds for 50 KB, in each stage."""
@@ -31,8 +31,6 @@ GROWTH = 3.0
 """For twice the text; 2 is linear, 4 the square. Asked where it takes longer than `NOTICED_S`."""
 NOTICED_S = 0.5
 KILL_S = 40
-_SPIN_S = 0.075
-"""What `_spin` takes on the machine on which these limits were set."""
 _MIB = 1 << 20
 
 Stage = tuple[str, Callable[[], object]]
@@ -127,25 +125,6 @@ def seconds(family: Family, size: int) -> dict[str, float]:
                 fault = f": {type(error).__name__}: {str(error)[:80]}"
             found[stage + fault] = time.process_time() - before
         return found
-
-
-def slowness() -> float:
-    """Return how many times slower this machine is at present than that of the limits; at least 1."""
-    before = time.process_time()
-    _spin()
-    return max(1.0, (time.process_time() - before) / _SPIN_S)
-
-
-def _spin() -> int:
-    """Do what readers do: make many small objects, walk them, and sort them by name."""
-    text = "".join(
-        f"def f{it}(a):\n    b = a[{it}] * 2\n    return [b, f{it}(b)] if b else a\n" for it in range(1200)
-    )
-    names: dict[str, list[int]] = {}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Name):
-            names.setdefault(node.id, []).append(node.lineno)
-    return len(names)
 
 
 def _child(family: Family, sizes: tuple[int, ...], pipe: Connection) -> None:

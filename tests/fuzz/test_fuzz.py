@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 from fuzz.runner import failure_of, fuzz  # noqa: E402
 from fuzz.targets import DRIVERS  # noqa: E402
 
-CASES = int(os.environ.get("CLMAP_FUZZ_CASES", "40"))
+CASES = int(os.environ.get("CLMAP_FUZZ_CASES", "24"))
 KEPT = sorted((ROOT / "fuzz" / "corpus").glob("*/*"))
 
 
