@@ -72,21 +72,24 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         return
     loaded: set[object] = set()
     for direction in (Direction.LOAD, Direction.STORE):
+        alike: dict[object, list[list[AccessAnalysis]]] = {}
         for parts in _split(kernel, device, direction):
             place = parts[0].access.buffer, parts[0].access.offset, len(parts)
-            if place in loaded:
-                continue
-            loaded.add(place)
-            if (wording.share_of(parts) or 0.0) < SHARED_FROM or is_compute_bound(kernel):
+            if place not in loaded:
+                loaded.add(place)
+                alike.setdefault((parts[0].access.buffer, len(parts), parts[0].stride), []).append(parts)
+        for places in alike.values():
+            together = [it for parts in places for it in parts]
+            if (wording.share_of(together) or 0.0) < SHARED_FROM or is_compute_bound(kernel):
                 continue
             yield one_of(
-                parts,
-                lambda rest, parts=parts: RULE.finding(  # type: ignore[misc]
+                together,
+                lambda rest, places=places, together=together: RULE.finding(  # type: ignore[misc]
                     rest[0].access.span,
-                    _message(kernel, parts, device),
+                    f"{_message(kernel, places)}\n{wording.scope(kernel, together, device)}",
                     kernel=kernel.name,
                     related=also(rest),
-                    data={**wording.figures(rest[0]), "share": wording.share_of(parts)},
+                    data={**wording.figures(rest[0]), "share": wording.share_of(together)},
                 ),
             )
 
@@ -112,8 +115,12 @@ def _split(
             continue
         if is_part_of_vector(access):  # Compilers load and store such vectors whole.
             continue
-        # Without a cost, guards keep it from running in this launch.
-        near = [it for it in neighbours(kernel, access) if it.per_request is not None]
+        # Without a cost, guards keep it from running in this launch; with another guard, one may run alone.
+        near = [
+            it
+            for it in neighbours(kernel, access)
+            if it.per_request is not None and it.access.guard == access.access.guard
+        ]
         parts = {(it.access.offset - access.access.offset).value: it for it in near}
         seen.update(it.access.site for it in near)
         size = touched_bytes(access)
@@ -131,10 +138,11 @@ def _split(
                 yield [parts[it] for it in sorted(parts, key=lambda it: it or 0)]
 
 
-def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: DeviceModel) -> str:
+def _message(kernel: KernelAnalysis, places: Sequence[Sequence[AccessAnalysis]]) -> str:
     from clmap_lsp.rules.patterns import covered, is_walked, run_of, touched_bytes
     from clmap_lsp.source.types import VectorType, element_of
 
+    parts = places[0]
     first = parts[0]
     cost = first.per_request
     assert cost is not None
@@ -149,12 +157,11 @@ def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: De
         return (
             f"a loop {verb}s the {whole} bytes of each work-item in {requests} requests in turn, "
             f"from `{wording.expression(first)}` on: {verb} them as one `{element}{lanes}` (v{verb}{lanes}); "
-            f"then {wording.plural(cost.mean, 'sector')} move in one request, not in each.\n"
-            f"{wording.scope(kernel, parts, device)}"
+            f"then {wording.plural(cost.mean, 'sector')} move in one request, not in each."
         )
+    more = f", and so in {wording.plural(len(places) - 1, 'more place')}" if len(places) > 1 else ""
     return (
         f"{len(parts)} {verb}s at `{wording.expression(first)}` could be one `{element}{lanes}` "
         f"(v{verb}{lanes}): they use {len(parts) * size} of the {whole} bytes of each work-item, and "
-        f"{wording.plural(cost.mean, 'sector')} would move in one request, not in each of {len(parts)}.\n"
-        f"{wording.scope(kernel, parts, device)}"
+        f"{wording.plural(cost.mean, 'sector')} would move in one request, not in each of {len(parts)}{more}."
     )
