@@ -96,6 +96,8 @@ def _is_worth_saying(kernel: KernelAnalysis, advice: ArrayAdvice, accesses: list
 
     if not advice.advice.recommended or advice.decision is None or not advice.decision.stage:
         return False
+    if advice.local_bytes <= max((it.access.scalar_bytes for it in accesses), default=0):
+        return False  # A tile of one element: its readers ask for it together, or there is one.
     staged = {site for it in staged_arrays(kernel.kernel) for site in it.loads}
     if any(it.access.site in staged for it in accesses):
         return False
