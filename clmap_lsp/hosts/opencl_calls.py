@@ -968,7 +968,7 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
         given = arguments[1:] or None  # Named sizes are those of a launch, whatever is set before it.
         launch(interpreter, call, kernel, None, sizes, arguments=given, offset=offset)
         return True
-    if len(arguments) < 3:
+    if len(arguments) < 3 or _is_of_module(interpreter, call, arguments):
         return False
     whole, local = arguments[1], arguments[2]
     if is_handle(local, "b"):  # In early versions of pyopencl the groups had a name only.
@@ -998,7 +998,28 @@ def _looks_launched(interpreter: Interpreter, name: str, arguments: list[Value],
         and len(arguments) >= 3
         and isinstance(arguments[1], (Sizes, RunTime))
         and isinstance(arguments[2], (Sizes, Null, RunTime))
-        and (is_of_program or any(isinstance(it, (Sizes, Null)) for it in arguments[1:3]))
+        and (
+            (is_of_program and _may_be_queue(arguments[0]))
+            or any(isinstance(it, (Sizes, Null)) for it in arguments[1:3])
+        )
+    )
+
+
+def _is_of_module(interpreter: Interpreter, call: Call, arguments: list[Value]) -> bool:
+    """Tell whether `kernel.name(a, b, c)` calls a function of a module that has a kernel's name."""
+    return (
+        isinstance(call.function, Member)
+        and not is_program(interpreter.value(call.function.base))
+        and not any(isinstance(it, (Sizes, Null)) for it in arguments[1:3])
+        and not _may_be_queue(arguments[0])
+    )
+
+
+def _may_be_queue(value: Value) -> bool:
+    """Tell whether what is given first is a queue, by its handle or its name: modules have functions too."""
+    return (
+        is_handle(value)
+        or re.search(r"queue|stream|(?<![a-z])c?q(?![a-z])", text_of(value).lower()) is not None
     )
 
 

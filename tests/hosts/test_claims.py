@@ -322,3 +322,26 @@ def test_arguments_of_one_of_several_kernels_or_by_an_open_index() -> None:
     files["/w/main.c"] = program(body)
     launch = launches_of(read_project(files, files.get)).launches[0]
     assert launch.arguments["n"].number is None
+
+
+def test_a_function_of_a_module_that_has_a_kernel_s_name_launches_nothing() -> None:
+    """The same algorithm in NumPy stands beside the kernels, and its functions have their names."""
+    files = {
+        "/w/k.cl": "__kernel void counts(__global float *a, __global float *b, int n) { a[n] = b[n]; }\n",
+        "/w/gpu.py": """\
+import pyopencl as cl
+program = cl.Program(context, open("k.cl").read()).build()
+def counts(queue, whole, group, a, b):
+    program.counts(queue, whole, group, a, b, numpy.int32(3))
+""",
+        "/w/algorithms.py": """\
+import package.kernel.plain
+import numpy
+def steps(A, B, ob, kernel=package.kernel.plain, dtype=numpy.float32):
+    weight, alpha, scaling = kernel.forward(A, B, ob, dtype)
+    beta = kernel.backward(A, B, ob, scaling, dtype)
+    return kernel.counts(alpha, beta, A, B, ob, dtype)
+""",
+    }
+    found = launches_of(read_project(files, files.get)).launches
+    assert [(it.host_file, it.host_row) for it in found] == [("/w/gpu.py", 4)]

@@ -172,7 +172,7 @@ def find(text, start, end):
     return PROGRAM.forward(text, start, end)
 """
     assert _launched({"k.cl": FORWARD, "main.py": program}) == {}
-    launching = program.replace("start, end)\n", "start, end, buffer, 4)\n")
+    launching = program.replace("forward(text, start, end)", "forward(queue, start, end, buffer, 4)")
     assert list(_launched({"k.cl": FORWARD, "main.py": launching})) == ["forward"]
 
 
