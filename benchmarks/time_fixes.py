@@ -4,10 +4,10 @@
     python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
     python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
     python -m benchmarks.time_fixes again benchmarks/results/time_fixes_h200.json nvidia-h200 > now.json
-    python -m benchmarks.time_fixes repeated benchmarks/results/time_fixes_h200.json \\
-        benchmarks/results/time_fixes_h200_second.json
+    python -m benchmarks.time_fixes repeated now.json benchmarks/results/time_fixes_h200_second.json
 
-`again` predicts what was measured once more, by the model as it is now: its output is for `judge`.
+`again` predicts what was measured once more, by the model as it is now and on all processors: its output is
+for `judge` and `repeated`, which judge what was stored before the first run if they are given that.
 Every rewrite whose preconditions hold in the source of a kernel of `time_cases`, on one launch
 of each kernel: the longest that takes no more than 20 ms.
 """
@@ -18,6 +18,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,22 +109,38 @@ def prepare(times: Path | None, name: str, families: Sequence[str] = ()) -> int:
 
 def again(times: Path, name: str) -> int:
     """Print what was measured, with what is predicted of it now, without rewrites that are not made now."""
-    device = load_model(name)
     document = json.loads(times.read_text("utf-8"))
     known = {row["id"]: row for row in document["cases"] if row["median"]}
-    rows = []
-    for case in cases():
-        if case.id not in known:
-            continue
-        for kind, one in [("", case), *rewrites(case, device)]:
-            row = known.get(one.id)
-            if row is None or row["kind"] != kind or list(one.launch.global_size) != row["global"]:
-                continue
-            found = seconds(one, device)
-            row["predicted"], row["bound"] = found if found is not None else (None, None)
-            rows.append(row)
+    todo = [number for number, case in enumerate(cases()) if case.id in known]
+    with ProcessPoolExecutor(initializer=_start, initargs=(known, name)) as pool:
+        rows = [row for some in pool.map(_again, todo) for row in some]
     json.dump({**document, "cases": rows}, sys.stdout)
     return 0
+
+
+_known: dict[str, dict[str, Any]] = {}
+_cases: list[Case] = []
+_device: list[DeviceModel] = []
+"""What a process that predicts knows: programs are read once by each."""
+
+
+def _start(known: dict[str, dict[str, Any]], name: str) -> None:
+    _known.update(known)
+    _cases.extend(cases())
+    _device.append(load_model(name))
+
+
+def _again(number: int) -> list[dict[str, Any]]:
+    case, device = _cases[number], _device[0]
+    rows = []
+    for kind, one in [("", case), *rewrites(case, device)]:
+        row = _known.get(one.id)
+        if row is None or row["kind"] != kind or list(one.launch.global_size) != row["global"]:
+            continue
+        found = seconds(one, device)
+        row["predicted"], row["bound"] = found if found is not None else (None, None)
+        rows.append(row)
+    return rows
 
 
 def judge(times: Path, name: str) -> int:
@@ -153,7 +170,7 @@ def repeated(first: Path, second: Path) -> int:
     All are measured again: to repeat the wrong ones alone would only ever take wrong ones away.
     """
     once = {it[3]: it for it in _ratios(_measured(first)) if _changes(it[1])}
-    again = {it[3]: it[1] for it in _ratios(_measured(second))}
+    again = _gains(_measured(second))
     both = {name: it for name, it in once.items() if name in again}
     alike = [it for name, it in both.items() if _changes(again[name]) and (again[name] > 1) == (it[1] > 1)]
     right = [it for it in alike if _is_right(it)]
@@ -177,15 +194,23 @@ def _measured(times: Path) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in rows if row["median"]}
 
 
+def _gains(measured: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return what each rewrite gained as measured, by its name."""
+    befores = {name: measured.get(row["before"]) for name, row in measured.items() if row["kind"]}
+    return {
+        name: before["median"] / measured[name]["median"]
+        for name, before in befores.items()
+        if before is not None
+    }
+
+
 def _ratios(measured: Mapping[str, Mapping[str, Any]]) -> list[_Ratio]:
     rows = []
-    for row in measured.values():
-        before = measured.get(row["before"])
-        if not row["kind"] or before is None or not row["predicted"] or not before["predicted"]:
-            continue
-        real = before["median"] / row["median"]
-        mine = before["predicted"] / row["predicted"]
-        rows.append((mine, real, before["bound"], row["id"]))
+    for name, real in _gains(measured).items():
+        row = measured[name]
+        before = measured[row["before"]]
+        if row["predicted"] and before["predicted"]:
+            rows.append((before["predicted"] / row["predicted"], real, before["bound"], name))
     return rows
 
 

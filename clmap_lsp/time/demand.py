@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.balance import Balance
@@ -17,13 +18,19 @@ from clmap_lsp.time.atomics import AtomicDemand, atomic_demand, made_one
 from clmap_lsp.time.facts import TimeFacts
 from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
 from clmap_lsp.time.latency import Orders, orders_of, path_cycles
-from clmap_lsp.time.private import lines_and_sectors, scattered_elements
+from clmap_lsp.time.private import (
+    ALIKE,
+    LINES_AT_ONCE,
+    lines_and_sectors,
+    spreads,
+)
 from clmap_lsp.time.stream import Kept, seen_of
 from clmap_lsp.time.tables import object_sizes, with_kept_tables
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +50,9 @@ class PrivateDemand:
     cycles: float = 0.0
     """Lines that pass through the first level, a word of each lane at a time."""
     spilled: float = 0.0
-    """The share that the first level does not hold where all lanes have one index, 0 to 1."""
-    scattered: frozenset[int] = frozenset()
-    """Sites at which lanes have indices of their own."""
+    """The share that the first level does not hold, 0 to 1."""
+    waits: Mapping[int, float] = field(default_factory=dict)
+    """By load at indices of the lanes' own: how often a store has dropped what it asks for, 0 to 1."""
     load_sectors: float = 0.0
     load_lines: float = 0.0
     store_sectors: float = 0.0
@@ -297,32 +304,38 @@ def _kept(run: Executed, found: Profile, each: float, items: int) -> Kept:
 
 
 def _private(run: Executed, spilled: float, lanes: int) -> PrivateDemand:
-    elements = scattered_elements(run.compiled.probed.kernel)
-    cycles = kept_sectors = 0.0
-    sectors, lines = {"load": 0.0, "store": 0.0}, {"load": 0.0, "store": 0.0}
+    by_site = spreads(run.compiled.probed.kernel)
+    cycles = load_sectors = load_lines = store_sectors = store_lines = 0.0
+    words: dict[tuple[Variable | None, str], float] = {}
+    for op, site, asked in _private_words(run):
+        spread = by_site.get(site, ALIKE)
+        lines, sectors = lines_and_sectors(spread, lanes)
+        cycles += asked * (lines if op == "store" else max(lines / LINES_AT_ONCE, 1.0))
+        if op == "load":
+            load_sectors += spilled * asked * sectors
+            load_lines += spilled * asked * lines
+        if spread is ALIKE:
+            continue
+        words[spread.array, op] = words.get((spread.array, op), 0.0) + asked
+        if op == "store":  # What it drops is fetched again.
+            load_sectors += (1.0 - spilled) * asked * sectors
+            load_lines += (1.0 - spilled) * asked * lines
+            store_sectors += asked * sectors
+            store_lines += asked * lines
+    waits = {
+        site: min(words.get((it.array, "store"), 0.0) / words.get((it.array, "load"), 1.0), 1.0)
+        for site, it in by_site.items()
+    }
+    return PrivateDemand(cycles, spilled, waits, load_sectors, load_lines, store_sectors, store_lines)
+
+
+def _private_words(run: Executed) -> Iterator[tuple[str, int, float]]:
+    """Yield accesses of private arrays: what they do, where in the source, and how many words a lane."""
     for weight, block in zip(run.weights, run.compiled.code.blocks, strict=True):
         for it in block.instructions:
-            if it.memory is None or it.memory.space != "private":
-                continue
-            words = weight * max(it.memory.size / 4, 1.0)
-            spread = elements.get(it.site) if it.site is not None else None
-            if spread is None:
-                cycles += words
-                kept_sectors += words * lanes / 8
-                continue
-            touched, asked = lines_and_sectors(spread, lanes)
-            cycles += words * touched
-            sectors[it.memory.op] += words * asked
-            lines[it.memory.op] += words * touched
-    return PrivateDemand(
-        cycles,
-        spilled,
-        frozenset(elements),
-        sectors["load"] + spilled * kept_sectors,
-        lines["load"],
-        sectors["store"],
-        lines["store"],
-    )
+            if it.memory is not None and it.memory.space == "private":
+                site = -1 if it.site is None else it.site
+                yield it.memory.op, site, weight * max(it.memory.size / 4, 1.0)
 
 
 def _barriers(run: Executed, warps: float) -> float:
@@ -354,7 +367,8 @@ def _latency(
         return facts.latency_local
     if memory.space == "private":
         # What a walk no longer finds was dropped in one stretch: the words of a pass wait together.
-        share = 1.0 if it.site in private.scattered else private.spilled
+        site = -1 if it.site is None else it.site
+        share = max(private.spilled, private.waits.get(site, 0.0))
         return facts.latency_l1 + share * (wait - facts.latency_l1)
     if memory.space == "constant" and memory.op == "load":
         return facts.latency_l1

@@ -80,12 +80,20 @@ def places_of(found: Profile, accesses: Sequence[AccessDemand], counters: Counte
     for site, rows in found.rows.items():
         if site in used and rows and rows[0].space.value in ("global", "constant"):
             root = roots.setdefault(rows[0].root, len(roots))
-            place = _place(site, rows, root, found.scale, counters)
-            places.append(_reckoned(rows, root, used[site]) if place is None else place)
+            counted = [_as_store(it) for it in rows]
+            place = _place(site, rows[0].op, counted, root, found.scale, counters)
+            places.append(_reckoned(counted, root, used[site]) if place is None else place)
     return tuple(places)
 
 
-def _place(site: int, rows: Sequence[Rows], root: int, scale: float, counters: Counters) -> Place | None:
+def _as_store(rows: Rows) -> Rows:
+    """Return what an atomic touches: it is counted by its operations otherwise."""
+    return dataclasses.replace(rows, op="store") if rows.op == "atomic" else rows
+
+
+def _place(
+    site: int, op: str, rows: Sequence[Rows], root: int, scale: float, counters: Counters
+) -> Place | None:
     """Return where an access goes; `None` where that is over the budget of all of them together."""
     touched, low, high = 0.0, None, None
     for one in rows:
@@ -101,11 +109,11 @@ def _place(site: int, rows: Sequence[Rows], root: int, scale: float, counters: C
         return None
     lines = LINE_BYTES * scale * sum(counters.whole_lines.count(it).units for it in rows)
     stored = sectors = 0.0
-    if rows[0].op == "store":
+    if op == "store":
         sectors = scale * sum(counters.sectors.count(it).units for it in rows)
         stored = scale * sum(counters.pieces.count(it).executions for it in rows) * rows[0].size
     regular = scale == 1.0 and all(_is_regular(it) for it in rows)
-    return Place(site, rows[0].op, root, low, high, touched, lines, stored, sectors, regular)
+    return Place(site, op, root, low, high, touched, lines, stored, sectors, regular)
 
 
 def _reckoned(rows: Sequence[Rows], root: int, access: AccessDemand) -> Place:
@@ -159,7 +167,7 @@ def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> F
             # What several stores write to one sector, members of a structure, goes to memory together.
             partial.setdefault(it.root, _Reach(it)).add(it, it.sectors * SECTOR_BYTES)
             filled.setdefault(it.root, _Reach(it)).add(it, it.lines)
-        if it.op == "load" and not it.is_regular:
+        if it.op in ("load", "atomic") and not it.is_regular:
             fetched[it.root] = fetched.get(it.root, 0.0) + used[it.site].l2_sectors
     random = sum(max(0.0, asked - read[root].distinct / SECTOR_BYTES) for root, asked in fetched.items())
     return Footprint(

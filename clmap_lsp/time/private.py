@@ -1,9 +1,12 @@
 """Private arrays at places that differ between the lanes of a SIMD group.
 
 An array that is not in registers lies interleaved in memory, word by word of each lane, so that lanes at the
-same index share lines. Lanes at different indices do not: each request touches a line for each index, and on
-NVIDIA's GPUs what is stored that way goes to the second level and comes from there again (counters of an
-H200: 26 sectors a request for 16 elements, as many as lanes at random touch).
+same index share lines. Lanes at different indices do not: each request touches a line for each index.
+
+What NVIDIA's GPUs do then was measured with `benchmarks/time_kernels/stacks.cl`. What is read again and again
+stays in the first level. A store goes on to the second level, and drops what the first has of it: the sectors
+are fetched once more, by the load that comes next or to fill what the store has left of them (counters of an
+H200: 26 sectors a request for 16 elements, as many as lanes at random touch, loads as well as stores).
 """
 
 from __future__ import annotations
@@ -11,37 +14,68 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
 
 if TYPE_CHECKING:
     from clmap_lsp.source.ir import Expression, Kernel, Variable
 
+LINES_AT_ONCE = 4.0
+"""Lines of a load that the first level looks up in a cycle: each lane's words are in a bank of its own, and
+are read together, however many lines they are in (`spread_reads`: 1 and 4 lines take as long, 16 four times
+that)."""
+_SHARE = 0.5
+"""Of the lanes, that go a way about which data decide."""
+
 _PRIVATE = AddressSpace.PRIVATE
 _SECTOR_LANES = 8
 """Lanes whose words are in one sector."""
 
 
-def scattered_elements(kernel: Kernel) -> Mapping[int, int]:
-    """Return for accesses of private arrays, by site, how many elements lanes may be spread over.
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Over what the lanes of a SIMD group are spread in one access."""
+
+    elements: int
+    share: float
+    """Of the lanes, that take part: about half go each way where data decide."""
+    array: Variable | None = None
+
+
+ALIKE = Spread(1, 1.0)
+"""All lanes have one index."""
+
+
+def spreads(kernel: Kernel) -> Mapping[int, Spread]:
+    """Return what accesses of private arrays are spread over, by site.
 
     Sites at which all lanes have one index are left out.
     """
-    varying = _varying(kernel)
-    found = {}
-    for statement in ir.walk(kernel.body):
-        if not isinstance(statement, (ir.Load, ir.Store)) or _space(statement.pointer) is not _PRIVATE:
-            continue
-        if any(_is_varying(it, varying) for it in ir.nodes(statement.pointer)):
-            found[statement.site] = _elements(statement.pointer, statement.size)
+    varying = _fixpoint(kernel, _VARYING)
+    data = _fixpoint(kernel, _DATA)
+    found: dict[int, Spread] = {}
+    _collect(kernel.body, varying, data, 1.0, found)
     return found
 
 
-def lines_and_sectors(elements: int, lanes: int) -> tuple[float, float]:
+def _collect(
+    block: ir.Block, varying: set[Variable], data: set[Variable], share: float, found: dict[int, Spread]
+) -> None:
+    for it in block:
+        if isinstance(it, (ir.Load, ir.Store)) and _is_spread(it.pointer, varying):
+            found[it.site] = _spread(it.pointer, it.size, share)
+        decided = isinstance(it, (ir.If, ir.Switch)) and _differs(it, data, _DATA)
+        for body in ir.blocks(it):
+            _collect(body, varying, data, share * (_SHARE if decided else 1.0), found)
+
+
+def lines_and_sectors(spread: Spread, lanes: int) -> tuple[float, float]:
     """Return the lines and sectors that lanes at random elements touch, on average, for each word."""
-    missed = 1.0 - 1.0 / max(elements, 1)
-    lines = elements * (1.0 - missed**lanes)
-    sectors = lanes / _SECTOR_LANES * elements * (1.0 - missed**_SECTOR_LANES)
+    missed = 1.0 - 1.0 / max(spread.elements, 1)
+    lines = spread.elements * (1.0 - missed ** (spread.share * lanes))
+    each = spread.elements * (1.0 - missed ** (spread.share * _SECTOR_LANES))
+    sectors = lanes / _SECTOR_LANES * each
     return lines, sectors
 
 
@@ -50,40 +84,29 @@ def _space(pointer: Expression) -> AddressSpace | None:
     return kind.space if isinstance(kind, PointerType) else None
 
 
-def _elements(pointer: Expression, size: int) -> int:
+def _is_spread(pointer: Expression, varying: set[Variable]) -> bool:
+    return _space(pointer) is _PRIVATE and any(_VARYING.holds(it, varying) for it in ir.nodes(pointer))
+
+
+def _spread(pointer: Expression, size: int, share: float) -> Spread:
     for node in ir.nodes(pointer):
         if isinstance(node, ir.ObjectAddress) and isinstance(node.variable.type, ArrayType):
-            return max(node.variable.type.size // max(size, 1), 1)
-    return 1
+            return Spread(max(node.variable.type.size // max(size, 1), 1), share, node.variable)
+    return Spread(1, share)
 
 
-def _varying(kernel: Kernel) -> set[Variable]:
-    """Return the variables that may differ between lanes: by id, by what was loaded, or by a branch."""
-    varying: set[Variable] = set()
-    before = -1
-    while len(varying) != before:
-        before = len(varying)
-        _spread(kernel.body, varying, divergent=False)
-    return varying
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where values come from that are followed: into variables, through branches that they decide."""
 
+    queries: frozenset[ir.WorkItemQuery]
+    spaces: frozenset[AddressSpace]
+    """Of the memory whose contents are such values."""
 
-def _spread(block: ir.Block, varying: set[Variable], *, divergent: bool) -> None:
-    """Add what a block makes varying. Lanes that are still in a loop have made as many turns."""
-    for it in block:
-        differs = any(_is_varying(node, varying) for part in ir.expressions(it) for node in ir.nodes(part))
-        if isinstance(it, ir.Load):
-            differs = differs or _space(it.pointer) in (AddressSpace.PRIVATE, AddressSpace.LOCAL)
-        if differs or divergent:
-            varying.update(ir.written(it))
-        inside = divergent or (differs and isinstance(it, (ir.If, ir.Switch)))
-        for body in ir.blocks(it):
-            _spread(body, varying, divergent=inside)
-
-
-def _is_varying(node: Expression, varying: set[Variable]) -> bool:
-    if isinstance(node, ir.WorkItem):
-        return node.query in _IDS
-    return isinstance(node, ir.Read) and node.variable in varying
+    def holds(self, node: Expression, variables: set[Variable]) -> bool:
+        if isinstance(node, ir.WorkItem):
+            return node.query in self.queries
+        return isinstance(node, ir.Read) and node.variable in variables
 
 
 _IDS = frozenset(
@@ -95,3 +118,34 @@ _IDS = frozenset(
         ir.WorkItemQuery.SUB_GROUP_LOCAL_ID,
     }
 )
+_VARYING = _Origin(_IDS, frozenset({_PRIVATE, AddressSpace.LOCAL}))
+"""What may differ between lanes: by id, by what was loaded, or by a branch."""
+_DATA = _Origin(frozenset(), frozenset(AddressSpace))
+"""What memory holds."""
+
+
+def _fixpoint(kernel: Kernel, origin: _Origin) -> set[Variable]:
+    """Return the variables that may hold values of an origin."""
+    found: set[Variable] = set()
+    before = -1
+    while len(found) != before:
+        before = len(found)
+        _follow(kernel.body, found, origin, divergent=False)
+    return found
+
+
+def _follow(block: ir.Block, found: set[Variable], origin: _Origin, *, divergent: bool) -> None:
+    """Add what a block makes such. Lanes that are still in a loop have made as many turns."""
+    for it in block:
+        differs = _differs(it, found, origin)
+        if isinstance(it, ir.Load):
+            differs = differs or _space(it.pointer) in origin.spaces
+        if differs or divergent:
+            found.update(ir.written(it))
+        inside = divergent or (differs and isinstance(it, (ir.If, ir.Switch)))
+        for body in ir.blocks(it):
+            _follow(body, found, origin, divergent=inside)
+
+
+def _differs(it: ir.Statement, found: set[Variable], origin: _Origin) -> bool:
+    return any(origin.holds(node, found) for part in ir.expressions(it) for node in ir.nodes(part))

@@ -25,7 +25,7 @@ from clmap_lsp.time.demand import Demand
 from clmap_lsp.time.facts import read_facts, time_facts
 from clmap_lsp.time.model import BOUNDS, Prediction, predict
 from clmap_lsp.time.predict import demand_of, time_of
-from clmap_lsp.time.private import lines_and_sectors
+from clmap_lsp.time.private import Spread, lines_and_sectors, spreads
 from clmap_lsp.time.stream import missed_sectors
 
 ROOT = Path(__file__).parents[2]
@@ -212,14 +212,66 @@ def test_private_arrays_at_indices_of_their_own_go_to_the_second_level() -> None
     alike = predicted(source.replace("INDEX", "k * n + (k >> 2)"), **launch)
     # Counters of an H200: 15.5 million sectors in all, of which the arrays' are 13.5.
     assert sum(spread.demand.l2(op)[0] for op in ("load", "store")) == pytest.approx(15.5e6, rel=0.1)
-    assert not alike.demand.private.scattered
+    assert not alike.demand.private.waits
     assert spread.parts["l2"] > 10 * alike.parts["l2"]
 
 
-@given(st.integers(1, 64), st.sampled_from([16, 32, 64]))
-def test_lanes_touch_at_most_as_many_lines_and_sectors_as_there_are(elements: int, lanes: int) -> None:
-    lines, sectors = lines_and_sectors(elements, lanes)
-    assert 1 - 1e-9 <= lines <= min(elements, lanes) + 1e-9
+SPREAD = """kernel void k(global const uint *a, global int *b, int n) {
+    int i = get_global_id(0), c[16], s = 0;
+    uint x = a[i] | 1u;
+    for (int k = 0; k < 16; k++) c[k] = k * n;
+    for (int k = 0; k < n; k++) { x ^= x << 13; x ^= x >> 17; x ^= x << 5; TURN }
+    for (int k = 0; k < 16; k++) s += c[k];
+    b[i] = s; }"""
+"""Medians on an H200, the same of `benchmarks/time_kernels/stacks.cl`: 626.7, 395.4 and 41.7 us."""
+
+
+@pytest.mark.parametrize(
+    ("turn", "measured"),
+    [
+        ("c[(x >> 8) & 15] = k;", 626.7e-6),
+        ("if (x & 64u) c[(x >> 8) & 15] = k;", 395.4e-6),
+        ("s = s * 3 + c[(x >> 8) & 15];", 41.7e-6),
+    ],
+    ids=["stores", "stores of half the lanes", "loads"],
+)
+def test_loads_of_spread_private_arrays_hit_and_stores_do_not(turn: str, measured: float) -> None:
+    n = 1 << 20
+    found = predicted(
+        SPREAD.replace("TURN", turn), size=(n,), local=(128,), a=f"random({n})", b=f"zeros({n})", n=64
+    )
+    assert found.seconds == pytest.approx(measured, rel=0.15)
+
+
+def test_a_branch_on_an_id_leaves_all_lanes_in_it() -> None:
+    source = """kernel void k(global const int *a, global int *b, int n) {
+        int i = get_global_id(0), c[16], s = 0;
+        for (int k = 0; k < 16; k++) c[k] = k;
+        if (CONDITION) c[a[i] & 15] = n;
+        for (int k = 0; k < n; k++) s += c[k & 15];
+        b[i] = s; }"""
+    shares = {}
+    for condition in ("i < n", "a[i] < n", "a[i] > 0 && i < n"):
+        program = read_program(source.replace("CONDITION", condition), "k.cl")
+        shares[condition] = sorted(it.share for it in spreads(program.kernels[0]).values())
+    assert shares == {"i < n": [1.0], "a[i] < n": [0.5], "a[i] > 0 && i < n": [0.5]}
+
+
+def test_atomics_touch_memory() -> None:
+    """Each work-item adds to a place of its own, all over 256 MB, which the second level does not hold."""
+    n = 1 << 20
+    source = "kernel void k(global int *o) { atomic_add(&o[(get_global_id(0) * 64u + 7u) & 0x3ffffff], 1); }"
+    found = predicted(source, size=(n,), local=(256,), o=f"zeros({n * 64})")
+    assert found.demand.footprint.held == pytest.approx(n * 128, rel=0.05)
+    assert found.parts["dram"] > 1e-5
+
+
+@given(st.integers(1, 64), st.sampled_from([16, 32, 64]), st.sampled_from([0.25, 0.5, 1.0]))
+def test_lanes_touch_at_most_as_many_lines_and_sectors_as_there_are(
+    elements: int, lanes: int, share: float
+) -> None:
+    lines, sectors = lines_and_sectors(Spread(elements, share), lanes)
+    assert 1 - 1e-9 <= lines <= min(elements, share * lanes) + 1e-9
     assert lines - 1e-9 <= sectors <= lanes + 1e-9
 
 
