@@ -58,12 +58,14 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.source.ir import VariableKind
 
 if TYPE_CHECKING:
     from clmap_lsp.access.polynomial import LoopSymbol
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.research import LoopSplit, SplitAdvice
+    from clmap_lsp.source.span import Span
 
 RULE = RuleMeta("CM403", "loop-split", Severity.INFORMATION)
 
@@ -73,7 +75,7 @@ GAINS_FROM = 1.3
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the loops that another split would speed up, one finding for each loop and buffer."""
-    if not device.is_product:
+    if not device.is_product or _fills_no_simd_group(kernel, device):
         return
     from clmap_lsp.research import DatabaseError, known_records, loop_splits, split_advice
 
@@ -104,9 +106,26 @@ def _loops_over_rows(kernel: KernelAnalysis, splits: Sequence[LoopSplit]) -> fro
         walkers.setdefault((it.buffer, it.exponent, it.turns), set()).add(it.loop)
     again = {loop for loops in walkers.values() if len(loops) > 1 for loop in loops}
     divided = {it.site for it in splits}
-    others = (it.access for it in kernel.accesses if it.access.site not in divided)
+    others = [it.access for it in kernel.accesses if it.access.site not in divided]
     paired = {loop for it in others for loop in it.loops if it.known and loop in it.index.leaves}
-    return frozenset(again | paired)
+    own = _walks_of_private_arrays(kernel) if splits else frozenset()
+    return frozenset(again | paired | {it.loop for it in splits if it.loop.span in own})
+
+
+def _walks_of_private_arrays(kernel: KernelAnalysis) -> frozenset[Span]:
+    """Return where loops stand that walk an array of the work-item's own: what fills it is this one's."""
+    if not any(it.kind is VariableKind.PRIVATE_OBJECT for it in kernel.kernel.variables):
+        return frozenset()
+    from clmap_lsp.access.analyse import analyse
+
+    private = analyse(kernel.kernel, launch=kernel.launch).private
+    walked = (loop for it in private for loop in it.loops if it.known and loop in it.index.leaves)
+    return frozenset(it.span for it in walked if it.span is not None)
+
+
+def _fills_no_simd_group(kernel: KernelAnalysis, device: DeviceModel) -> bool:
+    """Tell whether groups leave lanes idle: those are to be filled first (CM505), and records fill them."""
+    return kernel.launch is not None and kernel.launch.group_items < device.simd_width
 
 
 def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:
