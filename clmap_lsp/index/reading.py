@@ -24,7 +24,7 @@ from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.lexer import NEW_LINE, Token, is_name
 from clmap_lsp.source.macros import Macro
 from clmap_lsp.source.made import Tokens
-from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.options import BuildOptions, is_cpp
 from clmap_lsp.source.parse import MAX_CHARACTERS, Prepared, prepare
 from clmap_lsp.source.preprocess import PRAGMA, MacroLog
 from clmap_lsp.source.span import SourceFile, Span
@@ -73,12 +73,13 @@ def read_index(
         if source.files[path].text != text:
             source.files[path] = SourceFile.of(path, text)
         texts = source.texts
-        read_as = replace(options, standard=options.standard or presumed_standard(texts))
+        presumed = "CLC++" if is_cpp(path, options.standard) else presumed_standard(texts)
+        read_as = replace(options, standard=options.standard or presumed)
         known = previous.kept if previous is not None and previous.read_as == read_as else {}
         also = beside.kept if beside is not None and beside.read_as == read_as else {}
-        is_cpp = read_as.language.startswith("CLC++")
+        is_other = read_as.language.startswith("CLC++")
         edited = _Edited(
-            [it for it in (previous, beside) if it is not None and it.read_as == read_as and not is_cpp]
+            [it for it in (previous, beside) if it is not None and it.read_as == read_as and not is_other]
         )
         units, kept, scope = _units(source.tokens, texts, read_as, known, also, edited)
         macros, macro_uses = _macros(log)

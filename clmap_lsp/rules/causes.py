@@ -31,6 +31,7 @@ _HIDING = frozenset(
         "several-programs",
         "cpp-classes",
         "cpp-templates",
+        "cpp-words",
         "too-many-tokens",
     )
 )
@@ -63,6 +64,11 @@ def hides_its_names(program: Program) -> bool:
     A file may not be found, the text a template, or several programs in one file.
     """
     return any(it.code in _HIDING or is_of_the_build(it) for it in program.problems)
+
+
+def is_beyond_c(program: Program) -> bool:
+    """Tell whether a text is C++, whose statements the index does not know from those of OpenCL C."""
+    return any(it.code in ("cpp-classes", "cpp-templates", "cpp-words") for it in program.problems)
 
 
 def is_of_the_build(problem: Problem) -> bool:

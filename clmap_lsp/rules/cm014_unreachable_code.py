@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.causes import is_beyond_c
 from clmap_lsp.rules.context import RuleContext, from_issue
 from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
@@ -42,7 +43,7 @@ RULE = RuleMeta("CM014", "unreachable-code", Severity.HINT, scope=Scope.FILE, ne
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the first statement of each stretch that is never reached."""
-    if context.index is not None:
+    if context.index is not None and not is_beyond_c(context.program):  # A lambda returns to its function.
         for it in context.index.issues:
             if it.issue.code == "unreachable" and it.span.path == context.program.path:
                 yield from_issue(RULE, context.index, it, unnecessary=True)

@@ -30,6 +30,11 @@ class BuildOptions:
         return self.standard or defaults.STANDARD
 
 
+def is_cpp(path: str, standard: str | None) -> bool:
+    """Tell whether a file is in C++ for OpenCL: its build says so, or, if that says nothing, its name."""
+    return path.endswith(".clcpp") if standard is None else standard.startswith("CLC++")
+
+
 def defines_in(options: str) -> tuple[tuple[str, str], ...]:
     """Return the macros that build options define to what is known: `{…}` is what the run decides."""
     words = options.split()

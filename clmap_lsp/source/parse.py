@@ -15,6 +15,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.bounded import stand_too_deep, within_steps
 from clmap_lsp.source.branches import Assignment, free_names, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.cpp_words import beyond_c
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.embedded import kernels_of_host
@@ -22,7 +23,7 @@ from clmap_lsp.source.encoding import encoding_problems
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
-from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.options import BuildOptions, is_cpp
 from clmap_lsp.source.preprocess import MacroLog, Preprocessed, preprocess
 from clmap_lsp.source.roles import apply, judge, value_of_constant, without_placeholders
 from clmap_lsp.source.scan import Role, scan
@@ -91,6 +92,8 @@ def _parse(
     tokens = without_placeholders(source.tokens.all()) if "@" in text else source.tokens.all()
     texts = [it.text for it in tokens]
     dialect = plain(tokens, texts)
+    if is_cpp(path, options.standard) and not dialect.problems and (found := beyond_c(tokens, texts)):
+        dialect.problems.append(found)
     if dialect.tokens is not tokens:
         tokens = dialect.tokens
         texts = [it.text for it in tokens]

@@ -13,6 +13,7 @@ from clmap_lsp.config import Settings
 from clmap_lsp.findings import Severity
 from clmap_lsp.rules import Selection
 from clmap_lsp.source import ir
+from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from tests.source.edits import edited
@@ -195,3 +196,65 @@ def test_classes_are_named_once_and_nothing_is_said_of_errors(text: str, at: tup
 def test_names_of_c_that_look_like_classes_are_none() -> None:
     program = read_program("__kernel void k(__global int *a) { int class = 1; a[class] = class; }\n", "k.cl")
     assert places(program, "cpp-classes") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kernel void k(global int *o) { auto f = [&](int v) { return v * 2; }; o[0] = f(3); }",
+        "kernel void k(global int *o) { global int *p = nullptr; if (p == nullptr) o[0] = 1; }",
+        "void add(int &x, const int &y = 3) { x += y; }\nkernel void k(global int *o) { int v = 1; add(v); }",
+        "kernel void k(global int *o) { int a[3] = {1, 2, 3}; for (int x : a) o[0] += x; }",
+        "kernel void k(global int *o) { bool ok = true and not false; if (ok or o[0]) o[0] = 1; }",
+        "kernel void k(global int *o) { if (int i = o[0]; i > 2) { o[1] = i; } }",
+        "using real = float;\nkernel void k(global real *o) { o[0] = real(3); }",
+        "kernel void k(global int *o) { int a{3}; float2 v{1.0f, 2.0f}; o[0] = a + int{4} + (int)v.x; }",
+        "struct p { int x = 3; int get() const { return x; } };\n"
+        "kernel void k(global int *o) { p a; o[0] = a.get(); }",
+        "[[nodiscard]] int f() { return 1; }\nkernel void k(global int *o) { o[0] = f(); }",
+        "kernel void k(global int *o) { decltype(o[0]) r = o[0]; r = 3; }",
+        "kernel void k(global int *o) { o[0] = 1'000; }",
+        'extern "C" { int g(int x) { return x; } }\nkernel void k(global int *o) { o[0] = g(1); }',
+        "namespace a { int f(int x) { return x; } }\nkernel void k(global int *o) { o[0] = a::f(1); }",
+    ],
+)
+@pytest.mark.parametrize(("path", "standard"), [("k.clcpp", None), ("k.cl", "CLC++")])
+def test_nothing_is_said_of_errors_where_a_text_is_cpp(text: str, path: str, standard: str | None) -> None:
+    settings = Settings(build=BuildOptions(standard=standard))
+    report = check_file(CheckJob(path, settings, Selection.of(), text=text + "\n"))
+    found = {
+        (it.code, it.message) for it in report.findings if it.severity in (Severity.ERROR, Severity.WARNING)
+    }
+    assert found == set()
+    assert "CM014" not in {it.code for it in report.findings}
+    assert any(it.code == "CM008" and "nothing is said of errors" in it.message for it in report.findings)
+
+
+@pytest.mark.parametrize("path", ["k.clcpp", "k.cl"])
+def test_errors_of_what_is_c_in_any_case_are_told_in_cpp_too(path: str) -> None:
+    functions = "int f(int x) { return x; }\nfloat f(float x) { return x; }\n"
+    text = functions + "kernel void k(global int *o) { o[0] = f(1) }\n"
+    settings = Settings(build=BuildOptions(standard="CLC++"))
+    report = check_file(CheckJob(path, settings, Selection.of(), text=text))
+    (error,) = (it for it in report.findings if it.severity is Severity.ERROR)
+    assert "expected ';'" in error.message
+
+
+def test_c_of_a_file_for_cpp_has_no_place_beyond_c() -> None:
+    text = """\
+typedef struct { int a : 3; float4 v; } pair;
+struct node { struct node *next; union { int i; float f; } u; };
+enum { A = 1, B };
+constant int table[] = { 1, 2 };
+int f(int x) { return x & 3 ? A : B; }
+kernel void k(global pair *o, local int *l) {
+    struct node n = { 0, { 1 } };
+    float4 v = (float4){ 1, 2, 3, 4 };
+    for (int i = 0, j = i ? 1 : 2; i < 3; i++) {
+        switch (i) { case 1: o[i].a = f(i) && f(*(&j)); break; default: ; }
+    }
+    o[table[0] & n.u.i].v = v;
+}
+"""
+    program = read_program(text, "k.clcpp")
+    assert places(program, "cpp-words") == []
