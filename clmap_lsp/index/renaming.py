@@ -91,8 +91,9 @@ def check_name(name: str) -> None:
 def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
     """Return the places where the name is to be replaced. Raises: RenameError where that would be wrong."""
     check_name(name)
-    places = list(index.references(symbol))
-    _check_macros(index, symbol, places)
+    alike = _alike(index, symbol)
+    places = [it for one in alike for it in index.references(one)]
+    _check_macros(index, symbol, alike, places)
     _check_conflicts(index, symbol, name)
     if symbol.kind is Kind.MACRO:
         found = macro_places_or_refusal(index, symbol)
@@ -115,7 +116,17 @@ def macro_places_or_refusal(index: Index, symbol: Symbol) -> list[Occurrence]:
         raise RenameError(str(error)) from None
 
 
-def _check_macros(index: Index, symbol: Symbol, places: list[Occurrence]) -> None:
+def _alike(index: Index, symbol: Symbol) -> set[Symbol]:
+    """Return what is declared where a symbol is: each use of a macro that holds a function has its own."""
+    place = None if symbol.kind is Kind.MACRO else index.typed_name_span(symbol.root)
+    token = None if place is None else index.token_of(symbol.root)
+    if token is None or token.use is None:
+        return {symbol.root}
+    named = (it for _, it in index.symbols() if it.name == symbol.name and it.kind is symbol.kind)
+    return {symbol.root} | {it.root for it in named if index.typed_name_span(it.root) == place}
+
+
+def _check_macros(index: Index, symbol: Symbol, alike: set[Symbol], places: list[Occurrence]) -> None:
     for it in places:
         if _is_pasted(index, it):
             row = index.files[it.path].position(it.start).row
@@ -127,7 +138,7 @@ def _check_macros(index: Index, symbol: Symbol, places: list[Occurrence]) -> Non
             if token.use is not None:
                 meant.setdefault((token.path, token.start), set()).add(use.symbol.root)
     for (path, start), symbols in meant.items():
-        if symbol.root in symbols and len(symbols) > 1:
+        if symbol.root in symbols and not symbols <= alike:
             row = index.files[path].position(start).row
             raise RenameError(
                 f"the macro in line {row} names `{symbol.name}`, and elsewhere it means another one"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -209,3 +211,36 @@ def test_a_name_that_no_compiler_keeps_is_refused_and_not_put_everywhere():
     with pytest.raises(RenameError) as raised:
         rename(INDEX, occurrence.symbol, "a" * 1_000_000)
     assert len(str(raised.value)) < 200
+
+
+SHAPED = """\
+#define SUM(T, name) \\
+__kernel void name(__global T *out, __local T *part, int n) { \\
+    T sum = 0; \\
+    for (int k = 0; k < n; k++) sum += part[k]; \\
+    out[0] = sum; \\
+}
+SUM(float, sum_floats)
+SUM(int, sum_ints)
+__kernel void other(__global int *part) { part[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize("name", ["part", "sum", "n"])
+def test_what_a_macro_declares_in_each_function_that_it_makes_is_renamed_in_all_of_them(name):
+    index = index_of(SHAPED)
+    found = renamable(index, re.search(rf"\b{name}\b", SHAPED).start())
+    places = sorted({(it.start, it.end) for it in rename(index, found.symbol, "fresh")}, reverse=True)
+    text = SHAPED
+    for start, end in places:
+        text = text[:start] + "fresh" + text[end:]
+    body, rest = SHAPED.split("SUM(float")
+    assert text == re.sub(rf"\b{name}\b", "fresh", body) + "SUM(float" + rest
+
+
+def test_what_such_a_macro_names_of_another_function_is_not_renamed_there():
+    text = SHAPED.replace("out[0] = sum;", "out[0] = sum + MORE;").replace("SUM(int, sum_ints)", "")
+    text = f"#define MORE last\n__constant int last = 1;\n{text}int f(int last) {{ return MORE; }}\n"
+    index = index_of(text)
+    with pytest.raises(RenameError, match="another one"):
+        rename(index, index.occurrence_at(text.index("last = 1")).symbol, "fresh")
