@@ -596,7 +596,8 @@ class _Preprocessor:
         is_error = directive.name == "error"
         if is_error and directive.tokens:
             self.out.errors.append(directive.tokens[0])
-        severity = Severity.ERROR if is_error else Severity.WARNING
+        # A `#warning` is its author's word to whoever builds, often of macros that this build lacks.
+        severity = Severity.ERROR if is_error else Severity.HINT
         self.problem(
             f"{directive.name}-directive", f"#{directive.name} {words}", _span_of(directive, path), severity
         )

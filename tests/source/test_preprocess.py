@@ -270,6 +270,12 @@ def test_error_directives_are_told():
     assert (problem.code, problem.message) == ("error-directive", "#error set N")
 
 
+def test_warning_directives_fail_no_check():
+    """They are said to whoever builds, with macros of a vendor that are missing here."""
+    (problem,) = run("#ifndef __VENDOR__\n#warning plain C code\n#endif").problems
+    assert (problem.code, problem.severity.value) == ("warning-directive", "hint")
+
+
 # ----------------------------------------------------------------------------------------- against gcc
 
 NAMES = ["A", "B", "F", "G", "H", "x", "y"]
