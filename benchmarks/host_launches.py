@@ -15,7 +15,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from clmap_lsp.hosts.launches import HostLaunch, HostValue, launches_of
+from clmap_lsp.hosts.host_launch import HostLaunch, HostValue
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.workbench.hosts import project_of
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "host_launches.json"

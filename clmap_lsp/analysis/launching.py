@@ -16,7 +16,7 @@ from clmap_lsp.launch.problem import LaunchProblem
 from clmap_lsp.launch.resolve import launch_from, source_text, sources_of
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch
+    from clmap_lsp.hosts.host_launch import HostLaunch
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.recording import Recording
     from clmap_lsp.source.ir import Kernel

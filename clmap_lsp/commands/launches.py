@@ -14,7 +14,8 @@ from clmap_lsp.escaping import terminal_line
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch, HostReport
+    from clmap_lsp.hosts.host_launch import HostLaunch
+    from clmap_lsp.hosts.launches import HostReport
 
 _EXAMPLES = """\
 examples:

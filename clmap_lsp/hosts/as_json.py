@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clmap_lsp.hosts.launches import HostLaunch, HostReport, HostValue
+from clmap_lsp.hosts.host_launch import HostLaunch, HostValue
+from clmap_lsp.hosts.launches import HostReport
 
 
 def document(report: HostReport) -> dict[str, Any]:

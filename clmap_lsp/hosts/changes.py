@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch, HostValue
+    from clmap_lsp.hosts.host_launch import HostLaunch, HostValue
 
 _T = TypeVar("_T")
 _LITERAL = re.compile(r"\d+")

@@ -33,7 +33,8 @@ from clmap_lsp.hosts.editing import (
     short,
     walk,
 )
-from clmap_lsp.hosts.launches import HostLaunch, HostReport
+from clmap_lsp.hosts.host_launch import HostLaunch
+from clmap_lsp.hosts.launches import HostReport
 from clmap_lsp.hosts.syntax import text_of
 
 _NO_SIZE = frozenset(("NULL", "nullptr", "0", "None", "NullRange", "cl::NullRange"))

@@ -26,8 +26,8 @@ from clmap_lsp.hosts.editing import (
     spliced,
     walk,
 )
+from clmap_lsp.hosts.host_launch import HostLaunch
 from clmap_lsp.hosts.kernels import KernelText
-from clmap_lsp.hosts.launches import HostLaunch
 from clmap_lsp.hosts.structure_layout import HostMember, HostStructure, structure_name
 from clmap_lsp.hosts.syntax import text_of
 

@@ -21,8 +21,9 @@ from clmap_lsp.hosts.editing import (
     applied,
     short,
 )
+from clmap_lsp.hosts.host_launch import HostLaunch
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
-from clmap_lsp.hosts.launches import HostLaunch, HostReport
+from clmap_lsp.hosts.launches import HostReport
 from clmap_lsp.hosts.structure_calls import HostCalls
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch, HostValue
+    from clmap_lsp.hosts.host_launch import HostLaunch, HostValue
 
 
 def shape(launch: HostLaunch) -> str:

@@ -11,7 +11,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts.launches import HostLaunch, HostValue
+    from clmap_lsp.hosts.host_launch import HostLaunch, HostValue
 
 _MOST_ITEMS = 1 << 40
 _MOST_LOCAL = 1 << 20

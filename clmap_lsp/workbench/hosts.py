@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import HostDiff
     from clmap_lsp.hosts.changes import Change
     from clmap_lsp.hosts.editing import HostEdits
+    from clmap_lsp.hosts.host_launch import HostLaunch
     from clmap_lsp.hosts.kernels import KernelParameter
-    from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport
+    from clmap_lsp.hosts.launches import HostReader, HostReport
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""

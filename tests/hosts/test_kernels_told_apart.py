@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clmap_lsp.hosts.launches import HostLaunch, launches_of
+from clmap_lsp.hosts.host_launch import HostLaunch
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.hosts.project import read_project
 
 ONE = """\

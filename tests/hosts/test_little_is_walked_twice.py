@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from host_code import numbers, read
 
-from clmap_lsp.hosts import launches, walking
+from clmap_lsp.hosts import runs, walking
 from clmap_lsp.hosts.interpreter.state import State
 from clmap_lsp.hosts.store import Store
 from clmap_lsp.hosts.tree import Call, Name
@@ -45,7 +45,7 @@ def test_callers_of_callers_look_at_each_function_of_a_file_once(
     length = 60
     chain = "void step0(int n) { launch(0, 0, 0, n); }\n"
     chain += "".join(f"void step{it}(int n) {{ step{it - 1}(n); }}\n" for it in range(1, length))
-    seen = counted(monkeypatch, launches, "called_names")
+    seen = counted(monkeypatch, runs, "called_names")
     found = read(tmp_path, main_dot_c=f"{LAUNCH}{chain}int main() {{ step{length - 1}(9); }}\n")
     assert numbers(found["scale"]) == ([1024], [64])
     assert len(seen) < 10 * length, "each of them was asked what it calls for each of them"

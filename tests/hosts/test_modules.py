@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clmap_lsp.hosts.launches import HostLaunch, launches_of
+from clmap_lsp.hosts.host_launch import HostLaunch
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.workbench.hosts import project_of
 
 

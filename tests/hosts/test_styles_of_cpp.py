@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clmap_lsp.hosts.c_reader import read_c
-from clmap_lsp.hosts.launches import HostLaunch, launches_of
+from clmap_lsp.hosts.host_launch import HostLaunch
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.hosts.project import read_project
 
 KERNEL = "__kernel void k(__global float *a, int n) { a[get_global_id(0)] = n; }\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clmap_lsp.hosts.launches import HostLaunch, launches_of
+from clmap_lsp.hosts.host_launch import HostLaunch
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.workbench.hosts import project_of
 
 KERNEL = "__kernel void scale(__global float *a, int n) { a[get_global_id(0)] *= n; }\n"
