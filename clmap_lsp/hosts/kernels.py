@@ -144,6 +144,15 @@ def _closings(text: str, at: int) -> tuple[dict[int, int], int]:
     return found, len(text)
 
 
+def _without_bounds(piece: str) -> str:
+    """Return a declaration with blanks for the bounds of arrays; a bracket that nothing closes stays."""
+    parts, at = [], 0
+    while (begin := piece.find("[", at)) >= 0 and (end := piece.find("]", begin)) >= 0:
+        parts += [piece[at:begin], " " * (end + 1 - begin)]
+        at = end + 1
+    return "".join(parts) + piece[at:]
+
+
 @lru_cache(maxsize=1024)
 def _parameters(text: str) -> tuple[KernelParameter, ...]:
     return tuple(_parameters_of(_DIRECTIVE.sub("", text)))
@@ -156,7 +165,7 @@ def _parameters_of(text: str) -> Iterator[KernelParameter]:
         if character == "," and depth == 0:
             piece = text[start:index].strip()
             start = index + 1
-            words = list(_WORD.finditer(re.sub(r"\[[^\]]*\]", lambda it: " " * len(it[0]), piece)))
+            words = list(_WORD.finditer(_without_bounds(piece)))
             if piece and words and piece != "void":
                 last = words[-1]
                 is_array = "[" in piece[last.end() :]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
-from clmap_lsp.hosts.by_name import methods_of, named
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.lazy import lazy_pattern, lazy_property
@@ -131,6 +130,8 @@ class HostFile:
 
 def _defined(module: Module, name: str, owner: str | None) -> list[Function]:
     """Return a file's functions of a name; the last of a class of Python takes the place of those before."""
+    from clmap_lsp.hosts.by_name import methods_of, named
+
     found = methods_of(module, owner) if owner else named(module, name)
     found = [it for it in found if it.name == name and (owner is None or it.owner == owner)]
     if owner and _is_python(module.path) and not any(it.is_property for it in found):
@@ -604,6 +605,8 @@ class HostProject:
         return self._functions[key]
 
     def _found_in(self, namespace: str, name: str, near: str, around: str) -> list[Function]:
+        from clmap_lsp.hosts.by_name import named
+
         for path in self.candidates(name, near):
             file = self.file(path)
             free = [it for it in (named(file.module, name) if file is not None else ()) if not it.owner]
@@ -846,6 +849,8 @@ class HostProject:
 
     def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
         """Return the functions that a name in a function may mean, whatever it is called on."""
+        from clmap_lsp.hosts.by_name import named
+
         found = self.functions(name, function.path) or self._operators.get(name, [])
         if not found and _is_python(function.path):
             found = [
