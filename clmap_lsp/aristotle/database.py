@@ -162,26 +162,32 @@ class Database:
             yield kind(*values)
 
     def _check_schema(self, read_only: bool) -> None:
+        if self._version() != SCHEMA_VERSION:
+            with self._connection:  # Two programs may make a file at once: the second waits for the first.
+                self._connection.execute("BEGIN" if read_only else "BEGIN IMMEDIATE")
+                if self._version() != SCHEMA_VERSION:
+                    self._make_tables(read_only)
+        self._check_tables()
+
+    def _version(self) -> int:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA_VERSION:
             raise DatabaseError(
                 f"{self._name}: made by a newer clmap-lsp (schema {version}, not {SCHEMA_VERSION});"
                 " upgrade clmap-lsp or move the file away"
             )
-        if version == SCHEMA_VERSION:
-            self._check_tables()
-            return
+        return int(version)
+
+    def _make_tables(self, read_only: bool) -> None:
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if read_only or tables:
             raise DatabaseError(f"{self._name}: not a clmap-lsp database; name another file or move it away")
-        with self._connection:
-            self._connection.execute("BEGIN")  # Python opens no transaction for CREATE by itself.
-            for kind, (table, key) in _TABLES.items():
-                columns = ", ".join(f'"{it.name}" {_SQL_TYPES[str(it.type)]} NOT NULL' for it in fields(kind))
-                self._connection.execute(
-                    f"CREATE TABLE {table} ({columns}, PRIMARY KEY ({_quoted(key)})) WITHOUT ROWID"
-                )
-            self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        for kind, (table, key) in _TABLES.items():
+            columns = ", ".join(f'"{it.name}" {_SQL_TYPES[str(it.type)]} NOT NULL' for it in fields(kind))
+            self._connection.execute(
+                f"CREATE TABLE {table} ({columns}, PRIMARY KEY ({_quoted(key)})) WITHOUT ROWID"
+            )
+        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _check_tables(self) -> None:
         """Refuse a file in which names of tables stand for something else.

@@ -6,6 +6,8 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,6 +111,30 @@ def test_a_locked_file_is_one_clear_line(tmp_path: Path) -> None:
             Database(path).put([measurement()])
     finally:
         other.close()
+
+
+def test_who_opens_what_another_program_is_making_waits_for_it(tmp_path: Path) -> None:
+    with Database(tmp_path / "made.sqlite") as made:
+        tables = [it[0] for it in made._connection.execute("SELECT sql FROM sqlite_master") if it[0]]
+    path, has_begun = tmp_path / "new.sqlite", threading.Event()
+
+    def make() -> None:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        for it in tables:
+            other.execute(it)
+        other.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        has_begun.set()
+        time.sleep(0.3)
+        other.execute("COMMIT")
+        other.close()
+
+    making = threading.Thread(target=make)
+    making.start()
+    has_begun.wait()
+    with Database(path) as database:
+        assert database.platforms() == []
+    making.join()
 
 
 def test_a_newer_schema_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
