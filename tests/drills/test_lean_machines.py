@@ -29,7 +29,7 @@ def limited(which: int, value: int):
 def unlimited(tmp_path_factory: pytest.TempPathFactory) -> Unlimited:
     """Check the same files without a limit, once for each set of options."""
     folder = tmp_path_factory.mktemp("unlimited")
-    for name in "abc":
+    for name in "ab":
         (folder / f"{name}.cl").write_text(SIMPLE.replace("k(", f"{name}("))
     return cache(lambda options: clmap("check", ".", "--format", "json", *options, cwd=folder))
 
@@ -51,7 +51,7 @@ def unlimited(tmp_path_factory: pytest.TempPathFactory) -> Unlimited:
 def test_a_low_limit_costs_no_finding(
     tmp_path: Path, unlimited: Unlimited, which: int, value: int, options: tuple[str, ...]
 ):
-    for name in "abc":
+    for name in "ab":
         (tmp_path / f"{name}.cl").write_text(SIMPLE.replace("k(", f"{name}("))
     full = unlimited(options)
     lean = clmap("check", ".", "--format", "json", *options, cwd=tmp_path, limit=limited(which, value))
@@ -62,7 +62,7 @@ def test_a_low_limit_costs_no_finding(
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="mounts need root")
 def test_without_shared_memory_files_are_checked_all_the_same(tmp_path: Path):
     """What `multiprocessing` locks with lies in `/dev/shm`."""
-    for name in "abc":
+    for name in "ab":
         (tmp_path / f"{name}.cl").write_text(SIMPLE.replace("k(", f"{name}("))
     inside = 'mount -t tmpfs -o ro none /dev/shm && exec "$@"'
     command = [sys.executable, "-m", "clmap_lsp", "check", ".", "--format", "json", "--jobs", "2"]
