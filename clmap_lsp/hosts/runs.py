@@ -158,7 +158,8 @@ class Runs:
         is_new = (name, near, calls) not in self.sought
         self.sought.add((name, near, calls))
         for module in self._modules(name, near):
-            filling = by_name.methods_of.numbers(module, owners) & by_name.writing.numbers(module, (name,))
+            own = by_name.methods_of.numbers(module, owners)
+            filling = {it for it in own if name in written_names(module.functions[it])}
             others = by_name.mentioning.numbers(module, (name,)) - filling if is_new else set()
             making = {it for it in others if calls & self._calls(module.functions[it])}
             for it in by_name.in_order(module, filling | making):
