@@ -192,6 +192,10 @@ class KernelAnalysis:
         """What it depends on that had to be guessed."""
         return self.kernel.guesses
 
+    def fills_no_simd_group(self, device: DeviceModel) -> bool:
+        """Tell whether the groups of the launch have fewer work-items than a SIMD group has lanes."""
+        return self.launch is not None and self.launch.group_items < device.simd_width
+
     def access_at(self, site: int) -> AccessAnalysis | None:
         """Return the access with this site."""
         return next((it for it in self.accesses if it.access.site == site), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from clmap_lsp.hosts.tree import Class, Declare, Function, Module
+from clmap_lsp.hosts.tree import Declare, Function, Module
 from clmap_lsp.hosts.walking import (
     OfTree,
     called_names,
@@ -82,17 +82,16 @@ def has_object(module: Module, name: str) -> bool:
 def _holders(module: Module) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for cls in module.classes.values():
-        for type_name in _held(cls):
+        for type_name in _held(cls.fields):
             found.setdefault(type_name, []).append(cls.name)
     return found
 
 
 @OfTree
 def _of_globals(module: Module) -> frozenset[str]:
-    return frozenset(_held(Class("", tuple(it for it in module.globals if isinstance(it, Declare)))))
+    return frozenset(_held(it for it in module.globals if isinstance(it, Declare)))
 
 
-def _held(cls: Class) -> Iterator[str]:
-    for it in cls.fields:
-        if not it.is_pointer and not it.is_reference:
-            yield it.type
+def _held(declared: Iterable[Declare]) -> Iterator[str]:
+    """Yield the types of what is declared as an object, and as no way to one."""
+    return (it.type for it in declared if not it.is_pointer and not it.is_reference)

@@ -10,7 +10,15 @@ import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
 from clmap_lsp.hosts.macros import INCLUDED
-from clmap_lsp.hosts.syntax import MAX_BRANCHES, OF_STATEMENT, TreeReader, field_text, short_text, text_of
+from clmap_lsp.hosts.syntax import (
+    MAX_BRANCHES,
+    OF_STATEMENT,
+    TreeReader,
+    field_text,
+    raw_content,
+    short_text,
+    text_of,
+)
 from clmap_lsp.hosts.tree import (
     LISTS,
     OUTERMOST,
@@ -542,8 +550,7 @@ class _Reader(TreeReader):
                     parts.append(self.expression(child))
             return Str(tuple(parts), row)
         if node.type == "raw_string_literal":
-            content = [text_of(it) for it in node.named_children if it.type == "raw_string_content"]
-            return Str(("".join(content),), row)
+            return Str((raw_content(node),), row)
         text = text_of(node)
         start, end = text.find('"') + 1, text.rfind('"')
         inner = text[start:end]

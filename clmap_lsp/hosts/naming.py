@@ -15,7 +15,7 @@ from tree_sitter import Node
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.c_reader import parse_c
 from clmap_lsp.hosts.python_reader import parse_python
-from clmap_lsp.hosts.syntax import text_of
+from clmap_lsp.hosts.syntax import raw_content, text_of
 
 USES_OPENCL = re.compile(
     r"(?<!\w)cl(?:::|Create|Enqueue|Build|Get|Set)|pyopencl|(?:CL|OpenCL)/\w+\.hp?p?\b|(?<!\w)compute::"
@@ -35,10 +35,8 @@ _WORD_OR_END = re.compile(r"\w++|[;{}]")
 _QUOTING = re.compile(r"(?m)^[ \t]*+#[ \t]*+define[ \t]++(\w++)\(((?:[^\\\n]++|\\(?:\r?\n)?)*+)")
 _QUEUE = re.compile(r"queue|(?:^|[._])(?:q|cq)$", re.IGNORECASE)
 _STRINGS = frozenset(("string_literal", "raw_string_literal", "string"))
-_PREFIX = re.compile(r"(?:u8|[A-Za-z])*+")
+_PREFIX = re.compile(r"\A(?:u8|[A-Za-z])++")
 """What may stand before the quotes of a string: an encoding, `R`, `f`."""
-_RAW = re.compile(r"\"([^()\\\s]{0,16}+)\((.*)\)\1\"", re.DOTALL)
-"""A raw string of C++ without its prefix."""
 _CALLS = frozenset(("call_expression", "call"))
 _HANDED = 400
 """Characters behind what makes kernels in which that is named which it is given."""
@@ -308,10 +306,9 @@ class _File:
 
 def _content(string: Node) -> str:
     """Return what stands between the quotes of a string, as it is typed."""
-    text = text_of(string)
-    quoted = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
-    raw = _RAW.fullmatch(quoted) if string.type == "raw_string_literal" else None
-    return quoted.strip("\"'") if raw is None else raw[2]
+    if string.type == "raw_string_literal":
+        return raw_content(string)
+    return _PREFIX.sub("", text_of(string), count=1).strip("\"'")
 
 
 def _is_brief(node: Node, length: int) -> bool:

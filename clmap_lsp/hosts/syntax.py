@@ -67,6 +67,11 @@ class TreeReader:
         return self.expression(node.named_children[0]) if node.named_children else Opaque(text_of(node))
 
 
+def raw_content(node: Node) -> str:
+    """Return what stands between the delimiters of a raw string of C++."""
+    return "".join(text_of(it) for it in node.named_children if it.type == "raw_string_content")
+
+
 def text_of(node: Node) -> str:
     """Return the text of a node."""
     return node.text.decode("utf-8", "replace") if node.text is not None else ""

@@ -24,17 +24,8 @@ _STRUCTURAL = frozenset(
 """Roles of guesses that decide how the text around a name is read."""
 
 
-_HIDING = frozenset(
-    (
-        "missing-include",
-        "template-text",
-        "several-programs",
-        "cpp-classes",
-        "cpp-templates",
-        "cpp-words",
-        "too-many-tokens",
-    )
-)
+_BEYOND_C = frozenset(("cpp-classes", "cpp-templates", "cpp-words"))
+_HIDING = _BEYOND_C | {"missing-include", "template-text", "several-programs", "too-many-tokens"}
 """Problems that are the cause of names which nothing defines, and of what is not closed."""
 
 
@@ -68,7 +59,7 @@ def hides_its_names(program: Program) -> bool:
 
 def is_beyond_c(program: Program) -> bool:
     """Tell whether a text is C++, whose statements the index does not know from those of OpenCL C."""
-    return any(it.code in ("cpp-classes", "cpp-templates", "cpp-words") for it in program.problems)
+    return any(it.code in _BEYOND_C for it in program.problems)
 
 
 def is_of_the_build(problem: Problem) -> bool:

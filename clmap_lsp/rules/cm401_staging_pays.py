@@ -81,7 +81,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the arrays that would gain."""
     from clmap_lsp.rules.staging import plan_of
 
-    if kernel.launch is not None and kernel.launch.group_items < device.simd_width:
+    if kernel.fills_no_simd_group(device):
         return  # Idle lanes are to be filled first (CM505): the records are of groups that fill them.
     plan = plan_of(kernel, device)
     if plan is None:

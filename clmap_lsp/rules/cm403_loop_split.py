@@ -75,8 +75,8 @@ GAINS_FROM = 1.3
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the loops that another split would speed up, one finding for each loop and buffer."""
-    if not device.is_product or _fills_no_simd_group(kernel, device):
-        return
+    if not device.is_product or kernel.fills_no_simd_group(device):
+        return  # Idle lanes are to be filled first (CM505): the records are of groups that fill them.
     from clmap_lsp.research import DatabaseError, known_records, loop_splits, split_advice
 
     seen: set[object] = set()
@@ -121,11 +121,6 @@ def _walks_of_private_arrays(kernel: KernelAnalysis) -> frozenset[Span]:
     private = analyse(kernel.kernel, launch=kernel.launch).private
     walked = (loop for it in private for loop in it.loops if it.known and loop in it.index.leaves)
     return frozenset(it.span for it in walked if it.span is not None)
-
-
-def _fills_no_simd_group(kernel: KernelAnalysis, device: DeviceModel) -> bool:
-    """Tell whether groups leave lanes idle: those are to be filled first (CM505), and records fill them."""
-    return kernel.launch is not None and kernel.launch.group_items < device.simd_width
 
 
 def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:
