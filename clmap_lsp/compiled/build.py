@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from clmap_lsp.compiled import amdgcn, ptx
-from clmap_lsp.compiled.backend import Assembly, BackendError, assembly
+from clmap_lsp.compiled.backend import Assembly, BackendError, assembly, private_bytes
 from clmap_lsp.compiled.code import NotCompiledError, generate
 from clmap_lsp.compiled.machine_code import MachineCode
 from clmap_lsp.compiled.probes import ProbedKernel, symbol_of, with_probes
@@ -32,17 +32,8 @@ class Compiled:
     """Functions whose cost is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """What LLVM made of a kernel, before NVIDIA's assembler has seen it."""
-
-    text: str
-    """PTX; empty for other targets, whose back end gives out the registers itself."""
-    compiled: Compiled
-
-
 _kept: KeptByKernel[Compiled | str] = KeptByKernel(64)
-_written: KeptByKernel[_Written | str] = KeptByKernel(16)
+_in_memory: KeptByKernel[int | str] = KeptByKernel(64)
 
 
 def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled | str:
@@ -50,18 +41,29 @@ def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...])
     known = compiled_before(kernel, target)
     if known is not None:
         return known
-    made = _by_llvm(kernel, target, constants)
-    found = made if isinstance(made, str) else _with_registers(made)
+    try:
+        found: Compiled | str = _generated(kernel, target, constants)
+    except (NotCompiledError, BackendError) as error:
+        found = str(error)
     return _kept.keep(kernel, target.name, found)
 
 
-def written(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled | str:
-    """Return a kernel's machine code without asking NVIDIA's assembler: registers may be an estimate."""
-    known = written_before(kernel, target)
+def in_memory(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> int | str:
+    """Return the bytes of private memory that a work-item's arrays take, or why nobody can tell.
+
+    Of a kernel that is not compiled yet for an NVIDIA GPU no code is written for this question alone.
+    """
+    known = in_memory_before(kernel, target)
     if known is not None:
         return known
-    made = _by_llvm(kernel, target, constants)
-    return made if isinstance(made, str) else made.compiled
+    if not target.is_nvidia:
+        made = compiled(kernel, target, constants)
+        return made if isinstance(made, str) else made.code.private_bytes
+    try:
+        found: int | str = private_bytes(generate(with_probes(kernel), target, constants).text, target)
+    except (NotCompiledError, BackendError) as error:
+        found = str(error)
+    return _in_memory.keep(kernel, target.name, found)
 
 
 def compiled_before(kernel: Kernel, target: Target) -> Compiled | str | None:
@@ -69,46 +71,32 @@ def compiled_before(kernel: Kernel, target: Target) -> Compiled | str | None:
     return _kept.get(kernel, target.name)
 
 
-def written_before(kernel: Kernel, target: Target) -> Compiled | str | None:
-    """Return what `written` said of a kernel, or `compiled`, if they were asked lately."""
-    known = compiled_before(kernel, target)
-    if known is not None:
-        return known
-    made = _written.get(kernel, target.name)
-    return made.compiled if isinstance(made, _Written) else made
+def in_memory_before(kernel: Kernel, target: Target) -> int | str | None:
+    """Return what `in_memory` said of a kernel, or `compiled`, if they were asked lately."""
+    made = compiled_before(kernel, target)
+    if made is None:
+        return _in_memory.get(kernel, target.name)
+    return made if isinstance(made, str) else made.code.private_bytes
 
 
-def _by_llvm(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> _Written | str:
-    known = _written.get(kernel, target.name)
-    if known is not None:
-        return known
-    try:
-        found: _Written | str = _generated(kernel, target, constants)
-    except (NotCompiledError, BackendError) as error:
-        found = str(error)
-    return _written.keep(kernel, target.name, found)
-
-
-def _generated(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> _Written:
+def _generated(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled:
     probed = with_probes(kernel)
     made = generate(probed, target, constants)
     listing = assembly(made.text, target)
     name = symbol_of(kernel)
-    code = ptx.read(listing.text, name) if target.is_nvidia else _amd(listing, name)
-    text = listing.text if target.is_nvidia else ""
-    return _Written(text, Compiled(target, probed, code, made.spans, made.owners, made.unknown))
+    code = _nvidia(listing, name, target) if target.is_nvidia else _amd(listing, name)
+    return Compiled(target, probed, code, made.spans, made.owners, made.unknown)
 
 
-def _with_registers(made: _Written) -> Compiled:
-    """Return what was compiled with the registers that NVIDIA's assembler gives it, where that is at hand."""
-    found = made.compiled
-    real = assemble(made.text, found.target.cpu) if found.target.is_nvidia else None
+def _nvidia(listing: Assembly, name: str, target: Target) -> MachineCode:
+    """Return the code with the registers that NVIDIA's assembler gives it, where that is at hand."""
+    code = ptx.read(listing.text, name)
+    real = assemble(listing.text, target.cpu)
     if real is None:
-        return found
-    code = dataclasses.replace(
-        found.code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
+        return code
+    return dataclasses.replace(
+        code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
     )
-    return dataclasses.replace(found, code=code)
 
 
 def _amd(listing: Assembly, name: str) -> MachineCode:

@@ -31,7 +31,7 @@ def answer(kind: object, request: object) -> dict[str, Any]:
         return {"error": "a request that is none"}
     texts: Mapping[str, str] = request
     match kind:
-        case "assembly" if {"triple", "cpu", "features", "text"} == set(texts):
+        case "assembly" if {"triple", "cpu", "features", "text"} == set(texts) - {"asks"}:
             from clmap_lsp.compiled.backend import BackendError, assembled
 
             try:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from clmap_lsp.compiled.resources import Resources, resources
+from clmap_lsp.compiled.resources import PrivateMemory, Resources, private_memory, resources
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.hierarchy.occupancy import local_bytes, resident
 from clmap_lsp.rules.patterns import is_scattered
@@ -46,14 +46,16 @@ def as_compiled(
     by_name = {it.name: it for it in _compiled_kernels(findings, kernels)}
     left = []
     for finding in findings:
-        judge, kernel = _JUDGES.get(finding.code), by_name.get(finding.kernel or "")
-        found = None
-        if judge is not None and kernel is not None:
-            asks = finding.code in _OF_REGISTERS
-            found = resources(kernel.kernel, device, constants, waits=waits, asks_registers=asks)
-        if judge is None or kernel is None or found is None:
-            left.append(finding)
-        elif (judged := judge(finding, kernel, found, device)) is not None:
+        judged: Finding | None = finding
+        if (kernel := by_name.get(finding.kernel or "")) is None:
+            pass
+        elif finding.code == _OF_MEMORY:
+            memory = private_memory(kernel.kernel, device, constants, waits=waits)
+            judged = finding if memory is None else _spilled(finding, memory)
+        elif judge := _OF_REGISTERS.get(finding.code):
+            found = resources(kernel.kernel, device, constants, waits=waits)
+            judged = finding if found is None else judge(finding, kernel, found, device)
+        if judged is not None:
             left.append(judged)
     return tuple(left)
 
@@ -68,7 +70,8 @@ def compiles_more(
     is_news = False
     of_registers = {it.kernel for it in findings if it.code in _OF_REGISTERS}
     for kernel in (it.kernel for it in _compiled_kernels(findings, kernels)):
-        ask = partial(resources, kernel, device, constants, asks_registers=kernel.name in of_registers)
+        asked = resources if kernel.name in of_registers else private_memory
+        ask = partial(asked, kernel, device, constants)
         if ask(waits=False) is None:
             is_news |= ask() is not None
     return is_news
@@ -78,7 +81,7 @@ def _compiled_kernels(
     findings: Sequence[Finding], kernels: Sequence[KernelAnalysis]
 ) -> Iterator[KernelAnalysis]:
     """Yield the kernels that findings about registers ask for, as far as they are few statements together."""
-    asked = {it.kernel for it in findings if it.code in _JUDGES}
+    asked = {it.kernel for it in findings if it.code == _OF_MEMORY or it.code in _OF_REGISTERS}
     left = MAX_STATEMENTS
     for kernel in kernels:
         size = n_statements(kernel.kernel)
@@ -87,12 +90,12 @@ def _compiled_kernels(
             yield kernel
 
 
-def _spilled(finding: Finding, _: KernelAnalysis, found: Resources, __: DeviceModel) -> Finding | None:
+def _spilled(finding: Finding, found: PrivateMemory) -> Finding | None:
     """CM503: an array of which nothing is left in private memory is in registers, or gone."""
-    if not found.private_bytes:
+    if not found.size:
         return None
-    line = f"As compiled for {found.target}, {found.private_bytes} bytes a work-item lie in memory."
-    return _with(finding, line, private_bytes=found.private_bytes)
+    line = f"As compiled for {found.target}, {found.size} bytes a work-item lie in memory."
+    return _with(finding, line, private_bytes=found.size)
 
 
 def _few_groups(
@@ -144,6 +147,7 @@ def _with(finding: Finding, line: str, **data: int) -> Finding:
     return replace(finding, message=f"{finding.message}\n{line}", data={**finding.data, **data})
 
 
-_JUDGES: dict[str, _Judge] = {"CM503": _spilled, "CM504": _few_groups, "CM510": _repeated}
-_OF_REGISTERS = frozenset({"CM504", "CM510"})
-"""Those that ask how many registers a work-item has; what is left in memory LLVM alone decides."""
+_OF_MEMORY = "CM503"
+"""It asks what is left in memory, which LLVM alone decides."""
+_OF_REGISTERS: dict[str, _Judge] = {"CM504": _few_groups, "CM510": _repeated}
+"""Those that ask how many registers a work-item has."""

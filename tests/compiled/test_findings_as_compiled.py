@@ -10,8 +10,10 @@ import pytest
 
 from clmap_lsp import cli
 from clmap_lsp.compiled import build
+from clmap_lsp.compiled.target import nvidia
 from clmap_lsp.devices import load_model
 from clmap_lsp.hierarchy.occupancy import resident
+from clmap_lsp.source.read import read_program
 
 ARRAYS = """\
 // clmap: global=4096 local=64 n=64 in=random(4096) out=zeros(4096)
@@ -80,13 +82,36 @@ def test_without_a_back_end_the_source_decides(tmp_path: Path, capsys: pytest.Ca
     assert all("As compiled" not in it["message"] for it in found)
 
 
-def test_what_lies_in_memory_is_told_without_the_assembler(
+def test_what_lies_in_memory_is_told_without_writing_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(build, "assemble", lambda text, cpu: asked.append(cpu))
+    monkeypatch.setattr(build, "assembly", lambda text, _: asked.append(text))
     found = findings(tmp_path, ARRAYS, capsys, "CM503", "nvidia-hopper")
     assert [it["kernel"] for it in found] == ["in_memory"] and not asked
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        "float a[5]; char b[3]; double c[7];",
+        "char b[13]; float4 a[3]; uchar c[1];",
+        "struct { char tag; double value; } a[3]; short b[5]; char3 c[2];",
+        "int a[3][5]; ulong b[2]; char c[2][3][7];",
+    ],
+)
+def test_what_lies_in_memory_is_as_much_as_in_the_code_that_is_written(arrays: str) -> None:
+    text = f"""__kernel void k(__global const char *in, __global char *out, int n, int m) {{ {arrays}
+        for (int i = 0; i < (int)sizeof(a); i++) ((char *)a)[i] = in[i];
+        for (int i = 0; i < (int)sizeof(b); i++) ((char *)b)[i] = in[i + n];
+        for (int i = 0; i < (int)sizeof(c); i++) ((char *)c)[i] = in[i + m];
+        out[0] = ((char *)a)[n] + ((char *)b)[m] + ((char *)c)[n + m]; }}"""
+    program = read_program(text, "k.cl")
+    kernel = program.kernels[0]
+    alone = build.in_memory(kernel, nvidia("sm_90"), program.constants)
+    found = build.compiled(kernel, nvidia("sm_90"), program.constants)
+    assert isinstance(found, build.Compiled), found
+    assert alone == found.code.private_bytes > 0
 
 
 def test_registers_hold_work_groups_down() -> None:
