@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
@@ -112,6 +113,53 @@ def turns_of(access: Access, launch: Launch) -> int | None:
         return max(0, int(np.max(evaluate(trip, values))))
     except UnknownValueError:
         return None
+
+
+_SAMPLED = 1 << 16
+"""Work-items of a launch whose loops are looked at; of larger launches work-groups that are spread evenly."""
+
+
+def turns_made(access: Access, launch: Launch) -> tuple[int, bool]:
+    """Return how often the work-items of a launch execute an access, as far as sizes decide that.
+
+    Returns: the number, and whether it is exact. A loop of which no closed form is known counts as one turn,
+    a condition on data as met; loops that others depend on are taken at their first turn, and large launches
+    are sampled.
+    """
+    import numpy as np
+
+    n_groups = prod(launch.num_groups)
+    wanted = max(1, min(n_groups, _SAMPLED // launch.group_items))
+    chosen = (np.arange(wanted, dtype=np.int64) * n_groups // wanted)[:, None]
+    group = []
+    rest = chosen
+    for count in launch.num_groups:
+        group.append(rest % count)
+        rest = rest // count
+    items = min(launch.group_items, _SAMPLED)
+    linear = np.arange(items, dtype=np.int64) * launch.group_items // items
+    values = lane_environment(linear, group, launch)
+    turns = np.ones((wanted, items), dtype=np.int64)
+    is_exact = wanted == n_groups and items == launch.group_items
+    for loop in access.loops:
+        inner = loop.trip
+        is_exact &= inner is not None and not loop.exits_early
+        if inner is None:
+            continue
+        others = {it: 0 for it in inner.leaves if isinstance(it, LoopSymbol)}
+        is_exact &= not others
+        try:
+            turns = turns * np.maximum(evaluate(inner, values | others), 0)
+        except UnknownValueError:
+            is_exact = False
+    own = {it.condition for it in access.loops}
+    for part in access.guard:
+        try:
+            turns = turns * (evaluate(part, values) != 0)
+        except UnknownValueError:
+            is_exact &= part in own
+    mean = float(np.mean(turns, dtype=np.float64))
+    return round(mean * launch.group_items * n_groups), is_exact
 
 
 def _addresses(

@@ -119,7 +119,7 @@ class Cursor:
         self.file_scope = file_scope
         self.options = options
         self.version = version_of(options.language)
-        self.is_cpp = options.language.startswith("CLC++")
+        self.is_cpp = options.is_cpp
         self.unit = Unit(len(texts))
         self.piece: Piece = self.unit.root
         """What is being read."""

@@ -480,7 +480,7 @@ class Index:
 
     def _declared_below(self, issue: Issue) -> Issue:
         """Return what is wrong with a name that is declared behind its use, if nothing was said of that."""
-        if issue.code != "undefined-name" or issue.name is None or self.read_as.language.startswith("CLC++"):
+        if issue.code != "undefined-name" or issue.name is None or self.read_as.is_cpp:
             return issue
         symbol = self.scope.get(False, issue.name)
         span = None if symbol is None else self.name_span(symbol)

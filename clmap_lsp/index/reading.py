@@ -77,7 +77,7 @@ def read_index(
         read_as = replace(options, standard=options.standard or presumed)
         known = previous.kept if previous is not None and previous.read_as == read_as else {}
         also = beside.kept if beside is not None and beside.read_as == read_as else {}
-        is_other = read_as.language.startswith("CLC++")
+        is_other = read_as.is_cpp
         edited = _Edited(
             [it for it in (previous, beside) if it is not None and it.read_as == read_as and not is_other]
         )
@@ -143,7 +143,7 @@ def _units(
     _forget_definitions(known)
     placed: list[PlacedUnit] = []
     taken: set[Unit] = set()  # What is beside may be among what is known.
-    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.language.startswith("CLC++")):
+    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.is_cpp):
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)

@@ -96,18 +96,21 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
 def _of_few_elements(kernel: KernelAnalysis, launch: Launch, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding for each small buffer of which data say where an atomic goes."""
+    from clmap_lsp.analysis.lanes import turns_made
     from clmap_lsp.rules.patterns import by_buffer, one_of
 
     found = [it for it in kernel.accesses if _elements(it, launch) is not None]
     for group in by_buffer(found):
-        count, operations = _elements(group[0], launch), _operations(group[0], launch)
+        count = _elements(group[0], launch)
+        operations, is_exact = turns_made(group[0].access, launch)
         if count is None or operations < CONTENDED_FROM * count:
             continue
+        said = f"{operations:,}" if is_exact else f"About {operations:,}"
         yield one_of(
             group,
-            lambda rest, count=count, operations=operations: RULE.finding(  # type: ignore[misc]
+            lambda rest, count=count, said=said: RULE.finding(  # type: ignore[misc]
                 rest[0].access.span,
-                f"{operations:,} atomic operations go to the {count:,} elements of "
+                f"{said} atomic operations go to the {count:,} elements of "
                 f"`{rest[0].access.buffer}`, and those on one element wait for each other: count in local "
                 "memory first, and add once for each work-group.\n"
                 f"{wording.held_for(kernel, device)}.",
@@ -134,14 +137,6 @@ def _elements(access: AccessAnalysis, launch: Launch) -> int | None:
     if any(isinstance(leaf, on_data) for part in own.guard for leaf in part.leaves):
         return None
     return argument.count if any(isinstance(leaf, on_data) for leaf in own.offset.leaves) else None
-
-
-def _operations(access: AccessAnalysis, launch: Launch) -> int:
-    """Return how often a launch executes an access that nothing but sizes guards."""
-    from clmap_lsp.hierarchy.properties import in_launch
-
-    turns = [None if it.trip is None else in_launch(it.trip, launch) for it in access.access.loops]
-    return launch.work_items * prod(max(it, 1) for it in turns if it is not None)
 
 
 def _contends(access: AccessAnalysis, launch: Launch, device: DeviceModel) -> bool:

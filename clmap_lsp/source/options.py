@@ -29,10 +29,20 @@ class BuildOptions:
         """The version of OpenCL C that counts: the one that was said, else the default."""
         return self.standard or defaults.STANDARD
 
+    @property
+    def is_cpp(self) -> bool:
+        """The version that counts is one of C++ for OpenCL."""
+        return names_cpp(self.language)
+
+
+def names_cpp(standard: str) -> bool:
+    """Tell whether a standard is one of C++ for OpenCL, not of C."""
+    return standard.startswith("CLC++")
+
 
 def is_cpp(path: str, standard: str | None) -> bool:
     """Tell whether a file is in C++ for OpenCL: its build says so, or, if that says nothing, its name."""
-    return path.endswith(".clcpp") if standard is None else standard.startswith("CLC++")
+    return path.endswith(".clcpp") if standard is None else names_cpp(standard)
 
 
 def defines_in(options: str) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from clmap_lsp.source.macros import Macro, define
-from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.options import BuildOptions, names_cpp
 from clmap_lsp.source.pieces import lex_fragment
 from clmap_lsp.source.span import SourceFile
 
@@ -67,7 +67,7 @@ def version_of(standard: str) -> int:
 def predefined_text(standard: str) -> str:
     """Return the predefined macros of a standard as `NAME VALUE` lines."""
     version = version_of(standard)
-    is_cpp = standard.startswith("CLC++")
+    is_cpp = names_cpp(standard)
     lines = [
         f"__OPENCL_VERSION__ {max(version, 120)}",
         f"__OPENCL_C_VERSION__ {version}",
