@@ -13,6 +13,9 @@ into local memory, side by side, they cost a fraction. Whether that pays depends
 device: the same change loses on most CPUs. The figure is a measured one, of a kernel that does nothing but
 read by this pattern; a kernel that also computes gains less.
 
+Where the device's times can be predicted, the finding says how much faster the kernel's own launch could be
+at most. It is a hint if that is less than 1.5, or if another finding says what the same accesses lose.
+
 Arrays that are staged already are not reported, nor those for which swapping the work-items' dimensions
 (CM104) is the better answer. Devices without records, such as `generic-gpu`, give no findings.
 

@@ -18,6 +18,9 @@ end, as in a reduction, or written where they were read. Where each work-item ow
 not: a loop that pairs the elements with others by their place in the row (`A[row * n + k] * x[k]`), or one
 of several that walk the same rows, is not reported. CM101 and CM102 say what such rows cost.
 
+Where the device's times can be predicted, the finding says how much faster the kernel's own launch could be
+at most. It is a hint if that is less than 1.3, or if another finding says what the same accesses lose.
+
 ## Example
 
 With `--device nvidia-hopper`:

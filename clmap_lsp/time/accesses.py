@@ -66,6 +66,19 @@ class AccessDemand:
             l2_lines=min(self.l2_lines, self.requests * max(self.size / 4.0, 1.0)),
         )
 
+    def loaded_once(self, n_bytes: float) -> AccessDemand:
+        """Return the same requests with what they ask for at hand: so many bytes were loaded, each once.
+
+        Local memory and the first level share one pipeline, which takes a request without conflicts as it
+        takes one of a line.
+        """
+        return dataclasses.replace(
+            self,
+            line_cycles=self.least_cycles,
+            l2_sectors=min(self.l2_sectors, n_bytes / SECTOR_BYTES),
+            l2_lines=min(self.l2_lines, n_bytes / LINE_BYTES),
+        )
+
     def scattered(self, lanes: int) -> AccessDemand:
         """Return the same requests if each lane went to a line, or to a row of one bank, of its own."""
         if not self.is_guessed:

@@ -146,6 +146,26 @@ class Demand:
             },
         )
 
+    def with_tiles(self, sites: Collection[int]) -> Demand:
+        """Return the launch if some loads asked local memory, and global memory for each byte once.
+
+        No staged kernel is as fast: it fills tiles for each work-group, waits at barriers, and fewer of its
+        work-groups are resident.
+        """
+        spans = {it.site: it.span for it in self.places if it.op == "load"}
+        moved = {it.site: it for it in self.accesses if it.site in sites and it.op == "load"}
+        return dataclasses.replace(
+            self,
+            accesses=tuple(
+                it.loaded_once(spans.get(it.site, 0.0)) if it.site in moved else it for it in self.accesses
+            ),
+            places=tuple(
+                it.at_its_best(moved[it.site]) if it.site in moved and it.op == "load" else it
+                for it in self.places
+            ),
+            path=dict.fromkeys(self.path, min(*self.path.values(), *self.best_path.values())),
+        )
+
 
 def residents(facts: TimeFacts, warps: int, registers: int, local: int) -> Residents:
     """Return how many work-groups of so many SIMD groups fit on a unit at once.

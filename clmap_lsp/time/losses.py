@@ -30,3 +30,13 @@ def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
 def _share_lost(demand: Demand, facts: TimeFacts, sites: Collection[int]) -> float:
     whole = predict(demand, facts).seconds
     return 1.0 - predict(demand.at_its_best(sites), facts).seconds / whole
+
+
+def most_by_order(found: Prediction, sites: Collection[int]) -> float:
+    """Return how many times as fast a launch would be with lanes side by side in all of these requests."""
+    return found.seconds / (found.seconds - time_lost(found, sites).seconds)
+
+
+def most_by_staging(found: Prediction, sites: Collection[int]) -> float:
+    """Return how many times as fast a launch could be at most if some loads asked local memory instead."""
+    return found.seconds / predict(found.demand.with_tiles(sites), found.facts).seconds

@@ -18,6 +18,7 @@ from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.left_alone import rests_on_none, words_of_directives
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.workbench.hosts import HostFacts
+from clmap_lsp.workbench.records import RECORDED_RULES, held_against_times
 from clmap_lsp.workbench.timing import TIMED_RULES, Times, with_time_lost
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class OpenedFile:
         findings = self.findings(selection, predicts=False, waits=False)
         is_news = compiles_more(findings, self.analysis.kernels, self.device, self.program.constants)
         if self.times():
-            concerned = {it.kernel for it in findings if it.code in TIMED_RULES}
+            concerned = {it.kernel for it in findings if it.code in TIMED_RULES | RECORDED_RULES}
             for kernel in self.analysis.kernels:
                 if kernel.name in concerned:
                     self._times.enlarged(kernel, self.device, self.program.constants, waits=True)
@@ -282,6 +283,7 @@ class OpenedFile:
         if times:
             enlarged = partial(self._times.enlarged, device=self.device, constants=constants, waits=compiles)
             judged_ = with_time_lost(judged_, analysis.kernels, times, enlarged)
+            judged_ = held_against_times(judged_, analysis.kernels, times, enlarged)
         judged_ = as_compiled(judged_, analysis.kernels, self.device, constants, waits=compiles)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 

@@ -132,7 +132,7 @@ def with_time_lost(
         time = times.get(finding.kernel or "")
         kernel = by_name.get(finding.kernel or "")
         if finding.code in TIMED_RULES and time and not isinstance(time, str) and kernel is not None:
-            sites = {it.access.site for it in _accesses(finding, kernel)}
+            sites = {it.access.site for it in accesses_of(finding, kernel)}
             if sites:
                 finding = _timed(finding, *_lost(time, enlarged(kernel), sites))  # noqa: PLW2901
         result.append(finding)
@@ -155,7 +155,7 @@ def _lost(time: Prediction, larger: Enlarged | None, sites: Collection[int]) -> 
     return here, time
 
 
-def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalysis]:
+def accesses_of(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalysis]:
     """Yield the accesses that a finding is about: where it points, and those that walk the same way."""
     spans = {finding.span, *(it.span for it in finding.related)}
     for one in kernel.accesses:
