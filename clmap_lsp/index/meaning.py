@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
-from clmap_lsp.index import builtins
-from clmap_lsp.index.index import Index
-from clmap_lsp.index.model import Kind, Role, Symbol
-from clmap_lsp.index.types import (
-    TYPE_NAMES,
-    Array,
-    Pointer,
-    base_of,
-    is_const,
-    space_of,
-)
+from clmap_lsp.index.colours import DEFINED, Colour, Word, builtin_colour, coloured, names_of
+from clmap_lsp.index.index import Index, PlacedUnit
+from clmap_lsp.index.model import Role, Symbol
 from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.source.made import Places
-from clmap_lsp.source.types import AddressSpace
 
 TYPES = (
     *("function", "variable", "parameter", "property", "type", "struct", "enum", "enumMember", "macro"),
@@ -31,24 +21,6 @@ MODIFIERS = (
     *("global", "local", "constant", "private", "generic"),
     *("workItemDependent", "uniform", "inactive"),
 )
-_KINDS = {
-    Kind.KERNEL: "function",
-    Kind.FUNCTION: "function",
-    Kind.PARAMETER: "parameter",
-    Kind.VARIABLE: "variable",
-    Kind.STRUCT: "struct",
-    Kind.UNION: "struct",
-    Kind.ENUM: "enum",
-    Kind.ENUMERATOR: "enumMember",
-    Kind.MEMBER: "property",
-    Kind.TYPEDEF: "type",
-    Kind.LABEL: "label",
-    Kind.MACRO: "macro",
-    Kind.MACRO_PARAMETER: "parameter",
-}
-
-
-_DECLARES, _DEFINES = Role.DECLARES.value, Role.DEFINES.value
 
 
 class Meaning(NamedTuple):
@@ -60,67 +32,71 @@ class Meaning(NamedTuple):
     modifiers: tuple[str, ...] = ()
 
 
+class Said(NamedTuple):
+    """Where stretches of the text start that something is said of, and how long each is and what that is."""
+
+    starts: list[int]
+    words: list[Word]
+
+
 def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
+    found = zip(*said(index), strict=True)
+    return [Meaning(start, start + length, *colour) for start, (length, colour) in found]
+
+
+def said(index: Index) -> Said:
+    """Return the same as it is kept: where each name starts, and what is said of it.
+
+    This is asked at each key, of thousands of names: what each declaration says is kept with it.
+    """
     varying, places = varying_symbols(index), index.tokens.places()
-    found: dict[int, Meaning] = {}
-    said: dict[tuple[Symbol, int], _Colour] = {}
-    new = tuple.__new__  # Calling the class costs four times as much, and there are thousands.
-    for start, (end, symbol, role) in _named(index, places).items():
-        if end - start != len(symbol.name):
-            continue  # `##` made it.
-        known = said.get((symbol, role))  # Most are used many times in one way.
-        if known is None:
-            known = said[symbol, role] = _coloured(symbol, role, symbol in varying)
-        found[start] = new(Meaning, (start, end, *known))
-    found.update(_builtins(index, places, found))
-    ordered = [found[it] for it in sorted(found)]
-    return list(_with_inactive(index, ordered))
+    plain, others = _plainly_said(index, places, varying)
+    found = _named(index, places, others, varying)
+    if not plain.keys().isdisjoint(found):  # Several uses of macros make something of one place.
+        plain, found = {}, _named(index, places, index.units, varying)
+    plain.update(found)
+    _add_macros(plain, index)
+    starts = sorted(plain)
+    return _with_inactive(index, starts, list(map(plain.__getitem__, starts)))
 
 
-_Colour = tuple[str, tuple[str, ...]]
-_colours: WeakKeyDictionary[Symbol, dict[tuple[int, bool], _Colour]] = WeakKeyDictionary()
-"""By what is done with a symbol and whether it differs between work-items: most symbols outlive an edit."""
-
-
-def _coloured(symbol: Symbol, role: int, is_varying: bool) -> _Colour:
-    """Return a name's type and modifiers."""
-    known = _colours.get(symbol)
-    if known is None:
-        known = _colours[symbol] = {}
-    found = known.get((role, is_varying))
-    if found is None:
-        found = _KINDS[symbol.kind], _modifiers(symbol, role, is_varying)
-        known[role, is_varying] = found
-    return found
-
-
-def _builtins(index: Index, places: Places, known: Container[int]) -> dict[int, Meaning]:
-    """Return by their starts what is built in and named in the file as typed."""
-    own = index.path
-    starts, lengths, paths, made = places
-    found: dict[int, Meaning] = {}
+def _plainly_said(
+    index: Index, places: Places, varying: frozenset[Symbol]
+) -> tuple[dict[int, Word], Sequence[PlacedUnit]]:
+    """Return what is said of names that are typed as they are, and the declarations that are not so alone."""
+    own, (starts, lengths, paths, made) = index.path, places
+    first_of: list[int] = []
+    words: list[Word] = []
+    others: list[PlacedUnit] = []
     for placed in index.units:
-        for use in placed.unit.builtins:
-            at = placed.start + use.token
-            if made[at] is None and paths[at] == own and starts[at] not in known:
-                start = starts[at]
-                meaning = _builtin(start, start + lengths[at], use.name, use.is_varying)
-                if meaning is not None:
-                    found[start] = meaning
-    return found
+        known, here = names_of(placed.unit), slice(placed.start, placed.end)
+        if not (count := len(known.spelled)):
+            continue
+        pick = known.pick
+        is_plain = pick(made[here]).count(None) == count and pick(paths[here]).count(own) == count
+        at = pick(starts[here]) if is_plain and pick(lengths[here]) == known.spelled else ()
+        if len(set(at)) == count:
+            first_of += at
+            words += known.said(varying)
+        else:  # `##` made some of it, or macros more than one of what is typed once.
+            others.append(placed)
+    found = dict(zip(first_of, words, strict=True))
+    return (found, others) if len(found) == len(words) else ({}, index.units)
 
 
-def _named(index: Index, places: Places) -> dict[int, tuple[int, Symbol, int]]:
-    """Return by the start of each name of the file its end, what it names, and what is done with it.
+def _named(
+    index: Index, places: Places, units: Sequence[PlacedUnit], varying: frozenset[Symbol]
+) -> dict[int, Word]:
+    """Return by its start what is said of each name that some declarations have in the file.
 
-    As `Index.occurrences` has it, in a part of the time: this is asked at each key.
+    As `Index.occurrences` has it, in a part of the time.
     """
     own = index.path
     starts, lengths, paths, made = places
     found: dict[int, tuple[int, Symbol, int]] = {}
     from_macros: set[int] = set()
-    for placed in index.units:
+    for placed in units:
         first = placed.start
         for token, symbol, role in placed.unit.uses:
             at = first + token
@@ -139,59 +115,56 @@ def _named(index: Index, places: Places) -> dict[int, tuple[int, Symbol, int]]:
                 from_macros.discard(start)
             if made[at] is not None:
                 from_macros.add(start)
-            found[start] = start + lengths[at], symbol, done
+            found[start] = lengths[at], symbol, done
+    words: dict[int, Word] = {}
+    said: dict[tuple[Symbol, int], Colour] = {}
+    for start, (length, symbol, done) in found.items():
+        if length != len(symbol.name):
+            continue  # `##` made it.
+        colour = said.get((symbol, done))  # Most are used many times in one way.
+        if colour is None:
+            colour = said[symbol, done] = coloured(symbol, done, symbol in varying)
+        words[start] = length, colour
+    _add_builtins(words, index, places, units)
+    return words
+
+
+def _add_builtins(words: dict[int, Word], index: Index, places: Places, units: Sequence[PlacedUnit]) -> None:
+    """Add what is built in and named in declarations as they are typed."""
+    own = index.path
+    starts, lengths, paths, made = places
+    known = frozenset(words)
+    for placed in units:
+        for use in placed.unit.builtins:
+            at = placed.start + use.token
+            if made[at] is None and paths[at] == own and starts[at] not in known:
+                words[starts[at]] = lengths[at], builtin_colour(use.name, use.is_varying)
+
+
+def _add_macros(words: dict[int, Word], index: Index) -> None:
+    """Add the names of macros, where they are defined and used."""
+    own = index.path
+    places: dict[int, tuple[int, Symbol, int]] = {}
     for symbol in index.macros:
         assert symbol.macro is not None
         span = symbol.macro.name_span
         if span.path == own:
-            found[span.start] = span.end, symbol, _DECLARES | _DEFINES
-    for token_, symbol in index.macro_uses:
-        if token_.path == own:
-            found[token_.start] = token_.end, symbol, Role.READS.value
-    return found
+            places[span.start] = span.end, symbol, DEFINED
+    reads = Role.READS.value
+    for token, symbol in index.macro_uses:
+        if token.path == own:
+            places[token.start] = token.end, symbol, reads
+    for start, (end, symbol, done) in places.items():
+        if end - start == len(symbol.name):
+            words[start] = end - start, coloured(symbol, done, is_varying=False)
+        else:
+            words.pop(start, None)
 
 
-def _modifiers(symbol: Symbol, role: int, is_varying: bool) -> tuple[str, ...]:
-    words: list[str] = []
-    if role & _DECLARES:
-        words.append("definition" if role & _DEFINES else "declaration")
-    if symbol.kind is Kind.KERNEL:
-        words.append("kernel")
-    if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER) and symbol.type is not None:
-        words.append(_space(symbol))
-        if is_const(symbol.type):
-            words.append("readonly")
-        words.append("workItemDependent" if is_varying else "uniform")
-    return tuple(words)
-
-
-def _space(symbol: Symbol) -> str:
-    """Return the address space of a variable, or of what it points to."""
-    assert symbol.type is not None
-    base = base_of(symbol.type)
-    space = space_of(symbol.type)
-    if isinstance(base, Pointer):
-        space = space_of(base.pointee)
-    elif isinstance(base, Array) and space is None:
-        space = AddressSpace.PRIVATE
-    return (space or AddressSpace.PRIVATE).value
-
-
-def _builtin(start: int, end: int, name: str, is_varying: bool) -> Meaning | None:
-    if name in TYPE_NAMES:
-        return Meaning(start, end, "type", ("defaultLibrary",))
-    if builtins.find(name) is not None:
-        words = ("defaultLibrary", "workItemDependent") if is_varying else ("defaultLibrary",)
-        return Meaning(start, end, "function", words)
-    if name.isupper() or name.startswith(("CLK_", "M_", "memory_")):
-        return Meaning(start, end, "macro", ("defaultLibrary", "readonly"))
-    return Meaning(start, end, "property", ("defaultLibrary",))
-
-
-def _with_inactive(index: Index, ordered: list[Meaning]) -> Iterator[Meaning]:
-    """Yield the meanings with the lines that conditions leave out between them."""
+def _with_inactive(index: Index, starts: list[int], words: list[Word]) -> Said:
+    """Return what is said of names with the lines that conditions leave out between them."""
     text = index.text
-    lines: list[Meaning] = []
+    lines: list[tuple[int, Word]] = []
     for span in index.inactive:
         at = span.start
         while at < span.end:
@@ -200,6 +173,12 @@ def _with_inactive(index: Index, ordered: list[Meaning]) -> Iterator[Meaning]:
             content = text[at:end]
             if content.strip():
                 start = at + len(content) - len(content.lstrip())
-                lines.append(Meaning(start, at + len(content.rstrip()), "comment", ("inactive",)))
+                lines.append((start, (at + len(content.rstrip()) - start, _INACTIVE)))
             at = end + 1
-    yield from sorted((*ordered, *lines), key=itemgetter(0)) if lines else ordered
+    if not lines:
+        return Said(starts, words)
+    every = sorted([*zip(starts, words, strict=True), *lines], key=itemgetter(0))
+    return Said([start for start, _ in every], [word for _, word in every])
+
+
+_INACTIVE: Colour = ("comment", ("inactive",))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 from operator import attrgetter, itemgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import (
@@ -28,6 +28,9 @@ from clmap_lsp.index.model import (
     Symbol,
     Use,
 )
+
+if TYPE_CHECKING:
+    from clmap_lsp.index.colours import PieceNames
 
 T = TypeVar("T")
 
@@ -79,6 +82,8 @@ class Piece:
     """Something in it, or inside, is an error."""
     reading: Reading | None = None
     """What the reading of it followed from; `None` where that is not known well enough to take it again."""
+    named: PieceNames | None = None
+    """What its tokens name, once somebody has asked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
