@@ -116,16 +116,26 @@ def _keyword_candidates() -> tuple[Candidate, ...]:
     return (attribute, *(Candidate(it, Sort.KEYWORD) for it in sorted(words) if it != "__attribute"))
 
 
+@cache
+def _words_of(*, is_2_0: bool) -> tuple[Candidate, ...]:
+    """Return what a version of OpenCL C has without the large families."""
+
+    def has(name: str) -> bool:
+        found = builtins.find(name)
+        return found is not None and (found.since <= 1.2 or is_2_0 or bool(found.extension))
+
+    return (
+        *SNIPPETS,
+        *(it for it in _builtin_candidates() if has(it.label)),
+        *(it for it in _type_candidates() if is_2_0 or it.label not in OF_2_0),
+        *_constant_candidates(),
+        *_keyword_candidates(),
+    )
+
+
 def words(prefix: str, version: int) -> Iterator[Candidate]:
     """Yield what OpenCL C itself has; the large families only where their first letters are typed."""
-    yield from SNIPPETS
-    for it in _builtin_candidates():
-        found = builtins.find(it.label)
-        if found is not None and (found.since <= 1.2 or version >= 200 or found.extension):
-            yield it
-    yield from (it for it in _type_candidates() if version >= 200 or it.label not in OF_2_0)
-    yield from _constant_candidates()
-    yield from _keyword_candidates()
+    yield from _words_of(is_2_0=version >= 200)
     lower = prefix.lower()
     if lower and "convert_".startswith(lower[:8]):
         yield from _conversions("convert_")

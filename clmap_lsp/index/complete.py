@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from clmap_lsp.dataclass import dataclass, record
 from clmap_lsp.index import builtins
@@ -504,6 +505,7 @@ _COMMON_WORDS = Path(__file__).with_name("data") / "common.txt"
 _DIGITS = re.compile(r"(\d+)")
 
 
+@lru_cache(4_096)
 def _in_order(label: str) -> tuple[str | int, ...]:
     """Return what orders labels as people count: `float4` before `float16`."""
     return tuple(int(it) if it.isdecimal() else it for it in _DIGITS.split(label))
@@ -524,16 +526,26 @@ def _of_symbol(symbol: Symbol) -> Candidate:
             sort = Sort.KERNEL if symbol.kind is Kind.KERNEL else Sort.FUNCTION
             function = type_.base if type_ is not None else None
             result = function.result if isinstance(function, Function) else None
-            return Candidate(
-                symbol.name, sort, spelled(type_) if type_ else "", _call(symbol.name, symbol), symbol, result
-            )
+            return Candidate(symbol.name, sort, *_shown(symbol), symbol, result)
         case Kind.TYPEDEF:
-            return Candidate(symbol.name, Sort.TYPE, spelled(type_) if type_ else "", symbol=symbol)
+            return Candidate(symbol.name, Sort.TYPE, *_shown(symbol), symbol)
         case Kind.ENUMERATOR:
             return Candidate(symbol.name, Sort.CONSTANT, f"= {symbol.value}", symbol=symbol, type=type_)
         case _:
             sort = Sort.PARAMETER if symbol.kind is Kind.PARAMETER else Sort.VARIABLE
-            return Candidate(symbol.name, sort, spelled(type_) if type_ else "", symbol=symbol, type=type_)
+            return Candidate(symbol.name, sort, *_shown(symbol), symbol, type_)
+
+
+def _shown(symbol: Symbol) -> tuple[str, str | None]:
+    """Return a symbol's type in words, and of a function how it is called; most symbols outlive an edit."""
+    found = _known.get(symbol)
+    if found is None:
+        words = spelled(symbol.type) if symbol.type else ""
+        found = _known[symbol] = words, _call(symbol.name, symbol) if symbol.kind in CALLABLE else None
+    return found
+
+
+_known: WeakKeyDictionary[Symbol, tuple[str, str | None]] = WeakKeyDictionary()
 
 
 def _call(name: str, symbol: Symbol) -> str:
@@ -566,7 +578,7 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
 
 def _wanted(index: Index, placed: PlacedUnit, at: int) -> Qualified | None:
     """Return the type that a value must, or should, have which starts at a token."""
-    expected = next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
+    expected = placed.unit.expected_at(at)
     if expected is not None:
         return expected
     before = index.texts[placed.start + at - 1] if at > 0 else ""

@@ -184,19 +184,6 @@ class Index:
             at -= 1
         return span
 
-    @lazy_property
-    def _typed(self) -> tuple[list[int], list[int]]:
-        """Where the tokens start that are typed in this file, not in macros' bodies; and their numbers."""
-        own = self.path
-        starts, _, paths, uses = self.tokens.places()
-        pairs = [
-            (start, at)
-            for at, (start, path, use) in enumerate(zip(starts, paths, uses, strict=True))
-            if use is None and path == own
-        ]
-        pairs.sort()
-        return [it[0] for it in pairs], [it[1] for it in pairs]
-
     def token_at(self, offset: int) -> int | None:
         """Return the number of the last token that starts at or before an offset of the file.
 
@@ -207,25 +194,30 @@ class Index:
             span = None if macro.macro is None else macro.macro.span
             if span is not None and _holds(span, own, offset):
                 return self._made_at(macro, span.start, offset)
-        starts, numbers = self._typed
-        at = bisect_right(starts, offset) - 1
-        return numbers[at] if at >= 0 else None
+        return self._last_of(0, len(self.tokens), 0, offset, is_made=False)
 
     def _made_at(self, macro: Symbol, first: int, offset: int) -> int | None:
         """Return the number of the last token that uses of a macro make of its body up to an offset."""
         for placed in reversed(self._made_by([macro])):
-            found = self._last_made(placed.start, placed.end, first, offset)
+            found = self._last_of(placed.start, placed.end, first, offset, is_made=True)
             if found is not None:
                 return found
-        return self._last_made(0, len(self.tokens), first, offset)
+        return self._last_of(0, len(self.tokens), first, offset, is_made=True)
 
-    def _last_made(self, start: int, end: int, first: int, offset: int) -> int | None:
+    def _last_of(self, start: int, end: int, first: int, offset: int, *, is_made: bool) -> int | None:
+        """Return the number among `[start, end)` of the last token up to an offset, from another one on.
+
+        Those are meant that are typed in this file: in macros' bodies (`is_made`), or else outside of them.
+        """
         for reach in _REACHES:
             numbers = self.tokens.starting(self.path, max(first, offset - reach), offset, start, end)
             tokens = [(self.tokens[it], it) for it in numbers]
-            made = [(it.start, at) for it, at in tokens if it.use is not None and it.use.path == self.path]
-            if made or offset - reach <= first:
-                return max(made)[1] if made else None
+            if is_made:
+                places = [(it.start, at) for it, at in tokens if it.use and it.use.path == self.path]
+            else:
+                places = [(it.start, at) for it, at in tokens if it.use is None]
+            if places or offset - reach <= first:
+                return max(places)[1] if places else None
         return None
 
     def unit_at(self, token: int) -> PlacedUnit | None:

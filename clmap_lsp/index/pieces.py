@@ -31,6 +31,7 @@ from clmap_lsp.index.model import (
 
 if TYPE_CHECKING:
     from clmap_lsp.index.colours import PieceNames
+    from clmap_lsp.index.types import Qualified
 
 T = TypeVar("T")
 
@@ -249,10 +250,19 @@ class Unit:
         """The `.` and `->`."""
         return self._once("members", lambda: [*self._moved(lambda it: it.members)])
 
-    @property
-    def expected(self) -> list[Expected]:
-        """Where values of a type are wanted."""
-        return self._once("expected", lambda: [*self._moved(lambda it: it.expected)])
+    def expected_at(self, token: int) -> Qualified | None:
+        """Return the type that is wanted of a value that starts at a token; most pieces are not asked."""
+        found: Qualified | None = None
+        waiting = [(0, self.root)]
+        while waiting:
+            at, piece = waiting.pop()
+            for it in piece.expected:
+                if at + it.token == token:
+                    found = it.type
+            for start, inner in reversed(piece.inner):
+                if 0 <= token - at - start <= inner.n_tokens:
+                    waiting.append((at + start, inner))
+        return found
 
     @property
     def needs(self) -> list[Need]:

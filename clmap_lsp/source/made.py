@@ -123,7 +123,7 @@ class Made:
         taken: these parts.
     """
 
-    __slots__ = ("_base", "_steps", "_taken", "_tokens", "_uses", "count")
+    __slots__ = ("_base", "_is_searched", "_steps", "_taken", "_tokens", "_uses", "count")
 
     def __init__(self, tokens: list[Token], taken: Taken = ()) -> None:
         self.count = len(tokens)
@@ -132,6 +132,7 @@ class Made:
         self._base: Base | None = None
         self._steps: Sequence[Step] = ()
         self._uses: OneUse | MovedUses = _AS_THEY_WERE
+        self._is_searched = False
 
     @property
     def tokens(self) -> list[Token]:
@@ -170,13 +171,15 @@ class Made:
 
     def starting(self, path: str, first: int, last: int) -> list[int]:
         """Return the numbers of a file's tokens that start in `[first, last]`, each once, in any order."""
-        if self._base is None:
+        if self._base is None and not self._is_searched:
+            self._is_searched = True  # To put them in order pays off where somebody asks again.
             return [at for at, it in enumerate(self.tokens) if first <= it.start <= last and it.path == path]
+        base = self._columned
         steps = [it for it in self._steps if it.path == path] or [Step(path, 0, 1 << 62, 0)]
         found: list[int] = []
         for it in steps:
             low, high = max(first - it.by, it.start), min(last - it.by, it.end - 1)
-            found += self._base.starting(path, low, high) if low <= high else ()
+            found += base.starting(path, low, high) if low <= high else ()
         return found
 
     @property
@@ -201,7 +204,7 @@ class Made:
         """
         found = Made.__new__(Made)
         found.count, found._taken, found._tokens, found._uses = self.count, (), None, uses
-        found._base, found._steps = self._columned, joined(steps)
+        found._base, found._steps, found._is_searched = self._columned, joined(steps), True
         if self._steps and len(self._steps) * len(found._steps) <= MAX_STEPS:
             found._steps = _one_after_another(self._steps, found._steps)
             if isinstance(uses, MovedUses) and isinstance(self._uses, MovedUses):

@@ -6,6 +6,9 @@ import pytest
 from index_reading import index_of
 
 from clmap_lsp.index.complete import complete
+from clmap_lsp.index.reading import read_index
+from clmap_lsp.source.lexer import cut
+from clmap_lsp.source.made import Made, MovedUses, Step
 
 TEXT = """\
 #define AT(r, c) ((r) * 16 + (c))
@@ -106,3 +109,26 @@ def test_a_dot_behind_a_pointer_becomes_an_arrow(typed, arrow):
     found = complete(index_of(text.replace("|", "")), offset)
     assert found.candidates[0].label == "place"
     assert (None if found.arrow_for is None else text[found.arrow_for]) == arrow
+
+
+def test_types_of_names_are_put_in_words_once(monkeypatch):
+    twice = "int twice(const int *value) { return *value * 2; }\n"
+    text = f"{twice}kernel void k(global float4 *out) {{ int a = 1, b = a; \n}}\n"
+    index = index_of(text)
+    before = complete(index, text.index("\n}"))
+    asked: list[str] = []
+    monkeypatch.setattr("clmap_lsp.index.complete.spelled", lambda type_: asked.append(type_) or "")
+    edited = text.replace("a; \n", "a; t\n")
+    found = complete(read_index(edited, index.path, index.options, previous=index), edited.index("\n}"))
+    assert asked == []
+    details = {it.label: it.detail for it in before.candidates}
+    assert {it.label: it.detail for it in found.candidates}["twice"] == details["twice"] != ""
+
+
+def test_what_stands_at_a_place_is_found_in_macros_whether_asked_once_or_again():
+    tokens = cut("a.cl", "a b c d e f", 0)
+    made = Made(tokens)
+    first, again = (sorted(made.starting("a.cl", 2, 6)) for _ in range(2))
+    assert first == again == [1, 2, 3]
+    moved = made.moved([Step("a.cl", 0, 11, 5)], MovedUses(5))
+    assert sorted(moved.starting("a.cl", 7, 11)) == [1, 2, 3]

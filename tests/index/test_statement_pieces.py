@@ -142,7 +142,7 @@ def said(index: Index) -> object:
             scopes(it.unit.scopes),
             [call(c) for c in it.unit.calls],
             [(m.token, str(m.type), m.is_arrow) for m in it.unit.members],
-            [(e.token, str(e.type)) for e in it.unit.expected],
+            [(at + e.token, str(e.type)) for at, piece in it.unit.pieces for e in piece.expected],
             it.unit.needs,
             list(it.unit.bodies.values()),
             sorted((key, found and name(found)) for key, found in it.unit.lookups.items()),
