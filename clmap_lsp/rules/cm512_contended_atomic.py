@@ -11,7 +11,8 @@ condition on data is left out: how often it is met is not known.
 
 Operations on one address are done one after the other, for the whole device: a counter that every work-item
 increments takes as many steps as there are work-items. Some compilers add up a SIMD group's operations first,
-where nobody asks for the value before; OpenCL does not promise that.
+where nobody asks for the value before; OpenCL does not promise that. Where the device's times can be
+predicted, the finding says what the atomics take of the launch.
 
 ## Example
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import dataclasses
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import MATTERS_FROM, LostTime
+from clmap_lsp.time.atomics import AtomicDemand
 from clmap_lsp.time.model import Prediction, is_mostly_launch, is_rough, predict
 
 if TYPE_CHECKING:
     from clmap_lsp.time.demand import Demand
-    from clmap_lsp.time.facts import TimeFacts
 
 
 def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
@@ -20,16 +21,23 @@ def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
     Where data decide how much is asked for, what it loses is settled only if that is nothing at the least and
     at the most, too.
     """
-    lost = found.seconds - predict(found.demand.at_its_best(sites), found.facts).seconds
-    shares = [_share_lost(it, found.facts, sites) for it in found.extremes]
+    return _lost(found, lambda demand: demand.at_its_best(sites))
+
+
+def time_of_atomics(found: Prediction) -> LostTime:
+    """Return what a launch would gain if none of its atomics waited for another."""
+    return _lost(found, lambda demand: dataclasses.replace(demand, atomics=AtomicDemand()))
+
+
+def _lost(found: Prediction, change: Callable[[Demand], Demand]) -> LostTime:
+    def seconds(demand: Demand) -> float:
+        return predict(demand, found.facts).seconds
+
+    lost = found.seconds - seconds(change(found.demand))
+    shares = [1.0 - seconds(change(it)) / seconds(it) for it in found.extremes]
     is_known = not found.caveats or (bool(shares) and max(shares) < MATTERS_FROM)
     is_settled = is_known and not (is_rough(found) or is_mostly_launch(found))
     return LostTime(max(0.0, lost), found.seconds, found.bound, is_settled)
-
-
-def _share_lost(demand: Demand, facts: TimeFacts, sites: Collection[int]) -> float:
-    whole = predict(demand, facts).seconds
-    return 1.0 - predict(demand.at_its_best(sites), facts).seconds / whole
 
 
 def most_by_order(found: Prediction, sites: Collection[int]) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.workbench.timing import TIMED_RULES, Enlarged, accesses_of
+from clmap_lsp.workbench.timing import ACCESS_RULES, Enlarged, accesses_of
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -70,7 +70,7 @@ def held_against_times(
     for it in findings:
         kernel = by_name.get(it.kernel or "")
         is_told = it.time is not None and it.severity in (Severity.WARNING, Severity.INFORMATION)
-        if kernel is not None and it.code in TIMED_RULES and is_told:
+        if kernel is not None and it.code in ACCESS_RULES and is_told:
             louder.setdefault(kernel.name, set()).update(one.access.site for one in accesses_of(it, kernel))
     result = []
     for finding in findings:

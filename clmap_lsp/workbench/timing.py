@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from clmap_lsp.source.ir import Initializer
     from clmap_lsp.time.model import Prediction
 
-TIMED_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
+ACCESS_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
 """Rules about accesses that cost more than they need: what they lose can be told in seconds."""
+_ATOMICS = "CM512"
+"""About atomics that wait for each other, which have a time of their own."""
+TIMED_RULES = ACCESS_RULES | {_ATOMICS}
 _LOUD = (Severity.WARNING, Severity.INFORMATION)
 
 
@@ -131,25 +135,35 @@ def with_time_lost(
     for finding in findings:
         time = times.get(finding.kernel or "")
         kernel = by_name.get(finding.kernel or "")
-        if finding.code in TIMED_RULES and time and not isinstance(time, str) and kernel is not None:
-            sites = {it.access.site for it in accesses_of(finding, kernel)}
-            if sites:
-                finding = _timed(finding, *_lost(time, enlarged(kernel), sites))  # noqa: PLW2901
+        if time and not isinstance(time, str) and kernel is not None:
+            losing = _measure(finding, kernel)
+            if losing is not None:
+                finding = _timed(finding, *_lost(time, enlarged(kernel), losing))  # noqa: PLW2901
         result.append(finding)
     return tuple(result)
 
 
-def _lost(time: Prediction, larger: Enlarged | None, sites: Collection[int]) -> tuple[LostTime, Prediction]:
-    """Return what accesses lose, and of what.
+def _measure(finding: Finding, kernel: KernelAnalysis) -> Callable[[Prediction], LostTime] | None:
+    """Return what tells the time that a finding is about, if it is about any."""
+    from clmap_lsp.time.losses import time_lost, time_of_atomics
+
+    if finding.code == _ATOMICS:
+        return time_of_atomics
+    sites = {it.access.site for it in accesses_of(finding, kernel)} if finding.code in ACCESS_RULES else set()
+    return partial(time_lost, sites=sites) if sites else None
+
+
+def _lost(
+    time: Prediction, larger: Enlarged | None, losing: Callable[[Prediction], LostTime]
+) -> tuple[LostTime, Prediction]:
+    """Return what is lost, and of what.
 
     A size that somebody gave is taken at its word, unless nothing is lost on a larger one either.
     """
-    from clmap_lsp.time.losses import time_lost
-
-    here = time_lost(time, sites)
+    here = losing(time)
     if larger is None:
         return here, time
-    there = replace(time_lost(larger.time, sites), sizes=larger.sizes)
+    there = replace(losing(larger.time), sizes=larger.sizes)
     if larger.is_instead or (there.is_settled and not there.matters):
         return there, larger.time
     return here, time
@@ -176,7 +190,8 @@ def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
         whole += f" with {int(lost.sizes):,} work-items" if lost.sizes.isdecimal() else f" with {lost.sizes}"
     if lost.matters or not lost.is_settled:
         small = " (small: the launch itself takes most of it)" if lost.bound == "launch" else ""
-        line = f"Loses {seconds_text(lost.seconds)} of {whole}{small}, predicted."
+        loses = "Atomics take" if finding.code == _ATOMICS else "Loses"
+        line = f"{loses} {seconds_text(lost.seconds)} of {whole}{small}, predicted."
         return replace(finding, message=f"{finding.message}\n{line}", time=lost)
     bound = bound_text(lost.bound)
     line = f"Hardly any time: {percent(lost.share)} of {whole}, bound by {bound} (predicted)."

@@ -218,3 +218,31 @@ def test_of_a_guessed_launch_what_is_lost_is_said_of_a_real_size(
     document = json.loads(capsys.readouterr().out)
     lost = [it["time_lost"] for it in document["findings"] if it["code"] == "CM102"]
     assert all("global" not in it and it["launch_seconds"] < 20e-6 for it in lost)
+
+
+HISTOGRAM = """// clmap: global=8192 local=256 n=2097152 image=random(2097152) bins=zeros(256)
+kernel void histogram(global const uchar *image, global uint *bins, int n) {
+    for (int i = get_global_id(0); i < n; i += get_global_size(0))
+        atomic_inc(&bins[image[i]]);
+}
+"""
+IN_LOCAL_MEMORY = """// clmap: global=8192 local=256 n=2097152 image=random(2097152) bins=zeros(256)
+kernel void histogram(global const uchar *image, global uint *bins, int n) {
+    local uint own[256];
+    own[get_local_id(0)] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = get_global_id(0); i < n; i += get_global_size(0))
+        atomic_inc(&own[image[i]]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&bins[get_local_id(0)], own[get_local_id(0)]);
+}
+"""
+
+
+def test_contended_atomics_say_what_they_take_of_the_launch() -> None:
+    file = opened(HISTOGRAM)
+    (told,) = (it for it in file.findings(Selection.of()) if it.code == "CM512")
+    assert told.time is not None and "Atomics take" in told.message
+    assert told.time.share > 0.5
+    assert told.time.launch_seconds == pytest.approx(seconds(HISTOGRAM))
+    assert told.time.launch_seconds - told.time.seconds < seconds(IN_LOCAL_MEMORY)
