@@ -47,6 +47,8 @@ _FAR = 6
 """Folders between two files of one program."""
 _FAR_LAUNCH = 4
 """Folders between a kernel file and a host file that launches from it."""
+_FARTHEST_LAUNCH = 7
+"""The same where the host file spells the kernel file with its folder, as in `"kernels/blur/blur.cl"`."""
 _MAX_INCLUDED = 64
 """Headers that include each other, one in the next."""
 _MAX_BASES = 5
@@ -376,13 +378,17 @@ class HostProject:
         Those that lie beside it or close, and of those further away the ones that speak of its kernels or of
         the file by name; where what speaks of them launches nothing itself, the wrappers that it includes.
         """
-        words = (*names, PurePath(kernel_file).name)
+        own = PurePath(kernel_file)
+        words = (*names, own.name)
         found: list[str] = []
         speaking: list[str] = []
         for far, path in self._by_distance(kernel_file):
             checkpoint()
-            text = self.text(path) if far <= _FAR_LAUNCH else None
-            if text is not None and (far <= 1 or any(it in text for it in words)):
+            if far > _FARTHEST_LAUNCH:
+                break
+            text = self.text(path)
+            spoken = words if far <= _FAR_LAUNCH else (f"{own.parent.name}/{own.name}",)
+            if text is not None and (far <= 1 or any(it in text for it in spoken)):
                 (found if self._may_launch(path) else speaking).append(path)
         return list(dict.fromkeys((*found, *self._wrappers_of(speaking))))
 

@@ -50,8 +50,9 @@ def without_copies(report: CheckReport) -> CheckReport:
 
     Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
     is found at one place of a header, in whatever kernels and files it is reached from, what is found in a
-    helper that several kernels of a file call, the names of all files that take types from the build, and
-    what a compiler says in the same words of several places.
+    helper that several kernels of a file call, what is said of one launch that runs several kernels, the
+    names of all files that take types from the build, and what a compiler says in the same words of several
+    places.
     """
     copies = _of_headers(report)
     _add_repeated(report, copies)
@@ -106,7 +107,9 @@ def _add_repeated(report: CheckReport, others: dict[int, list[tuple[FileReport, 
                 others.setdefault(id(known), []).append((file, it))
 
 
-_OF_THE_SOURCE = frozenset({"CM001", "CM011", "CM016", "CM017"})
+_OF_THE_LAUNCH = frozenset({"CM505", "CM508"})
+"""Rules about nothing but the launch; what they say rests on one line of host code, which comes last."""
+_OF_THE_SOURCE = frozenset({"CM001", "CM008", "CM011", "CM016", "CM017"})
 
 
 def _of_helpers(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> dict[int, str]:
@@ -118,8 +121,12 @@ def _of_helpers(report: CheckReport, others: dict[int, list[tuple[FileReport, Fi
     own = [(file, it) for file, it in report.pairs() if it.span.path == file.path and it.kernel is not None]
     for file, it in sorted(own, key=lambda it: importance(it[1])):
         places.setdefault((it.span, it.code), {}).setdefault(it.kernel or "", (file, it))
+    launches: dict[tuple[Span, str, str], dict[str, tuple[FileReport, Finding]]] = {}
+    for file, it in own:
+        if it.code in _OF_THE_LAUNCH and it.related:  # One call of the host launches them all.
+            launches.setdefault((it.related[-1].span, it.code, it.message), {})[it.kernel or ""] = (file, it)
     told = {}
-    for (_, first), *others_there in (list(it.values()) for it in places.values()):
+    for (_, first), *others_there in (list(it.values()) for it in (*places.values(), *launches.values())):
         rest = [(file, it) for file, it in others_there if it.fix is None or it.fix == first.fix]
         if rest:
             others.setdefault(id(first), []).extend(rest)
@@ -172,7 +179,7 @@ MOST_COPIES = 5
 
 def _pointers(finding: Finding, others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
     same = [(file, it) for file, it in others if it.span == finding.span]
-    repeated = finding.code in _OF_THE_SOURCE
+    repeated = finding.code in _OF_THE_SOURCE | _OF_THE_LAUNCH
     here = "the same here" if repeated else "the same here, in a copy"
     here = "not defined here" if finding.data.get("types") else here
     shown = [Related(it.span, here) for _, it in others if it.span != finding.span]

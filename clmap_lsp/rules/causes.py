@@ -24,7 +24,7 @@ _STRUCTURAL = frozenset(
 """Roles of guesses that decide how the text around a name is read."""
 
 
-_BEYOND_C = frozenset(("cpp-classes", "cpp-templates", "cpp-words"))
+_BEYOND_C = frozenset(("cpp-classes", "cpp-templates", "cpp-words", "host-code"))
 _HIDING = _BEYOND_C | {"missing-include", "template-text", "several-programs", "too-many-tokens"}
 """Problems that are the cause of names which nothing defines, and of what is not closed."""
 
@@ -58,7 +58,7 @@ def hides_its_names(program: Program) -> bool:
 
 
 def is_beyond_c(program: Program) -> bool:
-    """Tell whether a text is C++, whose statements the index does not know from those of OpenCL C."""
+    """Tell whether a text is C++ or host code, whose statements the index does not know from OpenCL C's."""
     return any(it.code in _BEYOND_C for it in program.problems)
 
 

@@ -11,7 +11,7 @@ OpenCL C Specification 3.0, section 6.14 (blocks).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from itertools import compress, count
 
@@ -61,6 +61,8 @@ def plain(tokens: list[Token], in_order: list[str]) -> Plain:
     texts = set(in_order)
     if not _OF_CLASSES.isdisjoint(texts) and (found := _classes(tokens)) is not None:
         out.problems.append(found)
+    if called := _HOST_FUNCTIONS & texts:
+        out.problems.append(_host_code(tokens, called))
     if not _MARKS.isdisjoint(texts):
         out.tokens = _without_namespaces(out.tokens)
         out.tokens = _c_casts(out.tokens)
@@ -225,6 +227,50 @@ def _classes(tokens: list[Token]) -> Problem | None:
             return Problem("cpp-classes", Severity.INFORMATION, message, span_of_token(tokens[at]))
         at = closing.get(at, at) + 1 if text == "{" else at + 1
     return None
+
+
+_HOST_FUNCTIONS = frozenset(
+    {
+        "clBuildProgram",
+        "clCreateBuffer",
+        "clCreateCommandQueue",
+        "clCreateCommandQueueWithProperties",
+        "clCreateContext",
+        "clCreateContextFromType",
+        "clCreateKernel",
+        "clCreateProgramWithBinary",
+        "clCreateProgramWithSource",
+        "clEnqueueCopyBuffer",
+        "clEnqueueMapBuffer",
+        "clEnqueueNDRangeKernel",
+        "clEnqueueReadBuffer",
+        "clEnqueueTask",
+        "clEnqueueWriteBuffer",
+        "clGetContextInfo",
+        "clGetDeviceIDs",
+        "clGetDeviceInfo",
+        "clGetKernelWorkGroupInfo",
+        "clGetPlatformIDs",
+        "clGetPlatformInfo",
+        "clGetProgramBuildInfo",
+        "clReleaseKernel",
+        "clReleaseMemObject",
+        "clReleaseProgram",
+        "clSetKernelArg",
+        "clWaitForEvents",
+    }
+)
+"""Functions of OpenCL's API that no kernel can call: who uses one writes host code."""
+
+
+def _host_code(tokens: list[Token], called: Collection[str]) -> Problem:
+    """Return the problem of a text that is host code, in part or whole, whatever its name ends in."""
+    message = (
+        "this is a function of the host, which no kernel can call: the file is host code, or holds some. "
+        "Only its kernels are judged, and nothing is said of errors"
+    )
+    first = next(it for it in tokens if it.text in called)
+    return Problem("host-code", Severity.INFORMATION, message, span_of_token(first))
 
 
 def _without_templates(out: Plain) -> None:

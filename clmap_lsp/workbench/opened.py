@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.defaults import DEVICE
 from clmap_lsp.errors import UsageError
 from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin
@@ -261,6 +262,8 @@ class OpenedFile:
     ) -> tuple[Finding, ...]:
         """Say what findings rest on and lose; lower or drop what guesses, times and compilers deny."""
         from clmap_lsp.findings import Rest
+        from clmap_lsp.rules.alike import together
+        from clmap_lsp.rules.fpga import fpga_mark, lowered_for_fpga
         from clmap_lsp.workbench.compiling import as_compiled
         from clmap_lsp.workbench.holding import judged
 
@@ -280,11 +283,14 @@ class OpenedFile:
             self._text_defaults,
             waits=waits,
         )
+        judged_ = together(judged_, analysis.kernels)
         if times:
             enlarged = partial(self._times.enlarged, device=self.device, constants=constants, waits=compiles)
             judged_ = with_time_lost(judged_, analysis.kernels, times, enlarged)
             judged_ = held_against_times(judged_, analysis.kernels, times, enlarged)
         judged_ = as_compiled(judged_, analysis.kernels, self.device, constants, waits=compiles)
+        if self.device.id == DEVICE and (mark := fpga_mark(self.program)) is not None:
+            judged_ = lowered_for_fpga(judged_, mark)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 
     @lazy_property

@@ -390,3 +390,25 @@ def test_a_place_in_a_helper_is_one_finding_that_names_the_other_kernels(tmp_pat
         + kernels
     )
     assert "CM102" not in clmap("check", "k.cl", cwd=tmp_path).stdout
+
+
+def test_kernels_of_one_launching_call_share_what_is_said_of_its_groups(tmp_path: Path) -> None:
+    bodies = "".join(
+        f"__kernel void {name}(__global float *a) {{ a[get_global_id(0)] = {value}; }}\n"
+        for name, value in (("one", 1), ("two", 2))
+    )
+    (tmp_path / "all.cl").write_text(bodies)
+    (tmp_path / "main.c").write_text("""\
+int main(void) {
+    const char *names[] = {"one", "two"};
+    cl_program program = clCreateProgramWithSource(context, 1, &text_of_all_cl, NULL, NULL);
+    for (int i = 0; i < 2; i++) {
+        size_t global = 65536, local = 8;
+        cl_kernel kernel = clCreateKernel(program, names[i], NULL);
+        clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    }
+}
+""")
+    done = clmap("check", ".", cwd=tmp_path)
+    assert done.stdout.count("CM505") == 1, done.stdout
+    assert "  Also in kernel `two`.\n" in done.stdout

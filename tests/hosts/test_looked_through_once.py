@@ -121,3 +121,13 @@ def test_whatever_launches_has_a_word_that_is_looked_for_first(line: str) -> Non
     text = f"void run() {{ {line} }}\n"
     assert project_module._USES.search(text)
     assert project_module._uses(text)
+
+
+def test_far_files_are_asked_where_they_spell_the_kernel_file_with_its_folder() -> None:
+    kernel = "/w/bin/kernels/blur/blur.cl"
+    far = {
+        kernel: FILES["/w/src/scale.cl"],
+        "/w/src/blur/main.cpp": LAUNCHES + 'auto path = "kernels/blur/blur.cl";\n',
+        "/w/src/other/main.cpp": LAUNCHES + 'auto path = "blur.cl";\n',
+    }
+    assert HostProject(far, far.get).launching_near(kernel, ["scale"]) == ["/w/src/blur/main.cpp"]
