@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.access.classify import Classified, classify
 from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.records import Direction
 from clmap_lsp.analysis.costs import LaunchCosts, totals_of
 from clmap_lsp.analysis.counting import count
 from clmap_lsp.analysis.existing import accesses_left_out
@@ -151,6 +152,7 @@ def _joined(
         return _uncounted(classified, facts, costs.bail or "the kernel could not be followed")
     whole = _traffic(access.space, totals)
     known = cost.count is not None
+    is_part = known and whole and access.direction is not Direction.ATOMIC  # Atomics are not in the totals.
     along, across = _directions(launch)
     return AccessAnalysis(
         access,
@@ -162,7 +164,7 @@ def _joined(
         stride(access, along, facts),
         stride(access, across, facts),
         classified,
-        share=(cost.count or 0) / whole if known and whole else None,
+        share=(cost.count or 0) / whole if is_part else None,
         pieces=tuple(size for _, size in moved[access.site].pieces(device)),
     )
 

@@ -98,8 +98,9 @@ def _add_repeated(report: CheckReport, others: dict[int, list[tuple[FileReport, 
     gone = {id(it) for found in others.values() for _, it in found}
     first: dict[tuple[str, str, str, str], Finding] = {}
     for file, it in report.pairs():
-        if it.code in _OF_THE_SOURCE and it.kernel is None and id(it) not in gone:
-            where = it.span.path if it.severity is Severity.ERROR else ""
+        is_slip = it.code in _OF_THE_SOURCE and it.kernel is None
+        if (is_slip or it.code in _OF_HABIT) and id(it) not in gone:
+            where = it.span.path if it.severity is Severity.ERROR or it.code in _OF_HABIT else ""
             title = "" if it.fix is None else f"{it.span.path}: {it.fix.title}"
             said = str(it.data.get("cause", it.message))
             known = first.setdefault((where, it.code, said, title), it)
@@ -107,6 +108,8 @@ def _add_repeated(report: CheckReport, others: dict[int, list[tuple[FileReport, 
                 others.setdefault(id(known), []).append((file, it))
 
 
+_OF_HABIT = frozenset({"CM507"})
+"""Rules about what a person writes alike in all kernels of a file, and mends in one go."""
 _OF_THE_LAUNCH = frozenset({"CM505", "CM508"})
 """Rules about nothing but the launch; what they say rests on one line of host code, which comes last."""
 _OF_THE_SOURCE = frozenset({"CM001", "CM008", "CM011", "CM016", "CM017"})
@@ -179,7 +182,7 @@ MOST_COPIES = 5
 
 def _pointers(finding: Finding, others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
     same = [(file, it) for file, it in others if it.span == finding.span]
-    repeated = finding.code in _OF_THE_SOURCE | _OF_THE_LAUNCH
+    repeated = finding.code in _OF_THE_SOURCE | _OF_THE_LAUNCH | _OF_HABIT
     here = "the same here" if repeated else "the same here, in a copy"
     here = "not defined here" if finding.data.get("types") else here
     shown = [Related(it.span, here) for _, it in others if it.span != finding.span]

@@ -67,11 +67,12 @@ RULE = RuleMeta("CM512", "contended-atomic", Severity.INFORMATION)
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding for each buffer that atomics contend for."""
     from clmap_lsp.access.records import Direction
+    from clmap_lsp.launch.model import Origin
     from clmap_lsp.rules.patterns import by_buffer, one_of
     from clmap_lsp.source.types import AddressSpace
 
     launch = kernel.launch
-    if launch is None:
+    if launch is None or (launch.origin is Origin.INFERRED and not _tells_work_items_apart(kernel)):
         return
     contended = [
         it
@@ -93,6 +94,13 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
                 data=wording.figures(rest[0]),
             ),
         )
+
+
+def _tells_work_items_apart(kernel: KernelAnalysis) -> bool:
+    """Tell whether a kernel asks for ids at all: else all work-items do the same, and one may be launched."""
+    from clmap_lsp.source import ir
+
+    return any(isinstance(it, ir.WorkItem) for it in ir.all_expressions(kernel.kernel.body))
 
 
 def _of_few_elements(kernel: KernelAnalysis, launch: Launch, device: DeviceModel) -> Iterator[Finding]:

@@ -198,7 +198,7 @@ def _uncoalesced(
 def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severity:
     if max(waste(kernel, it) for it in group) <= SMALL_FACTOR:
         return Severity.HINT
-    if not kernel.totals.complete and not any(it.access.loops for it in group):
+    if not kernel.totals.complete and _is_outside_of_unknown_loops(kernel, group):
         return Severity.HINT  # What loops over data move is most of it, and not in the shares.
     if all(ends_its_block(it) for it in group):
         return Severity.HINT  # Of sums by blocks or rows that end at a border: no layout mends both.
@@ -207,6 +207,14 @@ def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severi
     if wording.share_of(group) is not None and saved < SMALL_SHARE:
         return Severity.HINT
     return wording.graded(group, Severity.WARNING)
+
+
+def _is_outside_of_unknown_loops(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> bool:
+    """Tell whether accesses of unknown cost are in more loops than any of a group, or all of it in none."""
+    depth = max(len(it.access.loops) for it in group)
+    elsewhere = [it for it in kernel.accesses if it.access.space is AddressSpace.GLOBAL]
+    unknown = [it for it in elsewhere if it.per_request is None and not it.is_never_executed]
+    return depth == 0 or any(len(it.access.loops) > depth for it in unknown)
 
 
 def waste(kernel: KernelAnalysis, access: AccessAnalysis) -> float:

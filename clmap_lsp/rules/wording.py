@@ -83,7 +83,10 @@ def share(group: Sequence[AccessAnalysis]) -> str:
 
 def scope(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: DeviceModel) -> str:
     """Say how much it matters, and what launch and device it holds for."""
-    parts = [it for it in (share(group), held_for(kernel, device)) if it]
+    own = share(group)
+    if not kernel.totals.complete:
+        own = own.replace("of the kernel's", "of what is known of the kernel's")
+    parts = [it for it in (own, held_for(kernel, device)) if it]
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
 

@@ -54,6 +54,8 @@ _PYTHON_COMMENT = lazy_pattern(r"(?<!\S)#[^\n]*")
 _ABOUT = lazy_pattern(r"(?<!\w)__(?:doc|license|copyright|author)__\s*+=\s*+\(?\s*+\Z")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
+_IS_STRING = lazy_pattern(r'(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"')
+"""Starts a file that the host includes where it wants a string: `const char *source =` above, `;` below."""
 _ASSIGNED = lazy_pattern(r'=\s*"')
 _CHAR = lazy_pattern(r"(?<!\w)char(?!\w)")
 _NO_DECLARATION = lazy_pattern(r'[;"#/]')
@@ -170,7 +172,8 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     A text that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
     """
     own = LANGUAGES.get(PurePath(path).suffix.lower())
-    language, is_host = own or ("c" if _assigns_string(text) else None), own is not None
+    holds_strings = own is None and (_assigns_string(text) or _IS_STRING.match(text) is not None)
+    language, is_host = own or ("c" if holds_strings else None), own is not None
     if language is None:
         return text, 0
     found, made = list(_strings(text, language)), _made(text, language)

@@ -412,3 +412,15 @@ int main(void) {
     done = clmap("check", ".", cwd=tmp_path)
     assert done.stdout.count("CM505") == 1, done.stdout
     assert "  Also in kernel `two`.\n" in done.stdout
+
+
+def test_a_habit_is_told_once_a_file(tmp_path: Path) -> None:
+    kernels = "".join(
+        f"__kernel void {name}(__global float *a) {{ barrier(CLK_GLOBAL_MEM_FENCE); "
+        f"a[get_global_id(0)] = {value}; }}\n"
+        for name, value in (("one", 1), ("two", 2), ("three", 3))
+    )
+    (tmp_path / "k.cl").write_text(kernels)
+    done = clmap("check", "k.cl", cwd=tmp_path)
+    assert done.stdout.count("CM507") == 1, done.stdout
+    assert done.stdout.count("the same here") == 2

@@ -280,3 +280,13 @@ def test_host_is_looked_through_once(path: str, monkeypatch: pytest.MonkeyPatch)
     assert count == 1
     assert "__kernel void k" in text
     assert sorted(looked) == sorted(set(looked))
+
+
+def test_a_kernel_file_that_is_a_string_to_be_included_holds_what_the_string_says() -> None:
+    head = "// Included by the host.\n/* As one string. */\n"
+    inside = '"__kernel void k(__global int *a)\\n"\n"{ a[get_global_id(0)] = 1; }\\n"\n'
+    text, count = kernels_of_host(head + inside, "k.cl")
+    assert count == 1
+    assert len(text) == len(head + inside)
+    assert "__kernel void k" in text and '"' not in text
+    assert kernels_of_host('#define NAME "k"\n' + KERNEL, "k.cl") == ('#define NAME "k"\n' + KERNEL, 0)
