@@ -35,7 +35,8 @@ def test_one_finding_points_at_all_and_has_the_figures_of_each() -> None:
     report = checked(COPY)
     found = only(report)
     assert found.code == "CM101"
-    places = [COPY[it.span.start : it.span.end] for it in (found, *found.related)]
+    spans = [found.span, *(it.span for it in found.related)]
+    places = [COPY[it.start : it.end] for it in spans]
     assert places == ["from[8 * i]", "to[8 * i]"]
     assert [it["buffer"] for it in found.data["accesses"]] == ["to"]
     json.dumps(dict(found.data))
