@@ -18,7 +18,6 @@ from clmap_lsp.index.cursor import (
 )
 from clmap_lsp.index.types import TYPE_NAMES
 from clmap_lsp.source.lexer import NEW_LINE, is_name
-from clmap_lsp.source.made import Tokens
 from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS
 
 _LONGEST = 400
@@ -29,13 +28,13 @@ _FIRST = (STORAGE_WORDS - {"register", "auto"}) | (FUNCTION_WORDS - {"__extensio
 _TYPES = SIZE_WORDS | TYPE_NAMES.keys()
 
 
-def begun_anew(tokens: Tokens, texts: Sequence[str], start: int, end: int) -> Iterator[int]:
+def begun_anew(gaps: Sequence[int], texts: Sequence[str], start: int, end: int) -> Iterator[int]:
     """Yield where new declarations begin, at starts of lines, between the start of one and its `{` or `;`."""
     depth = 0
     for at in range(start, min(end, start + _LONGEST)):
         text = texts[at]
         depth += (text == "{") - (text == "}")
-        is_start = at > start and depth == 0 and text in _STARTS and tokens.gap(at) == NEW_LINE
+        is_start = at > start and depth == 0 and text in _STARTS and gaps[at] == NEW_LINE
         if is_start and _is_another(texts, start, at):
             yield at
             start = at

@@ -143,7 +143,7 @@ def _units(
     _forget_definitions(known)
     placed: list[PlacedUnit] = []
     taken: set[Unit] = set()  # What is beside may be among what is known.
-    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.is_cpp):
+    for start, end, is_cut in _declarations(tokens.gaps(), texts, is_cpp=options.is_cpp):
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
@@ -238,7 +238,7 @@ def _means_the_same(unit: Unit, scope: FileScope) -> bool:
     return True
 
 
-def _declarations(tokens: Tokens, texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
+def _declarations(gaps: list[int], texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield the first token of each top-level declaration, that behind its last, and whether it was cut off.
 
     A kernel that starts a line inside of braces, or of a declaration that is half written, ends what is open
@@ -250,7 +250,7 @@ def _declarations(tokens: Tokens, texts: list[str], *, is_cpp: bool) -> Iterator
         text = texts[at]
         if text == "{":
             if depth == 0:
-                for first in () if is_cpp else begun_anew(tokens, texts, start, at):
+                for first in () if is_cpp else begun_anew(gaps, texts, start, at):
                     yield start, first, False
                     start = first
                 is_body = _opens_body(texts, start, at)
@@ -265,12 +265,12 @@ def _declarations(tokens: Tokens, texts: list[str], *, is_cpp: bool) -> Iterator
                     start = at + 1
         elif text == ";":
             if depth == 0 and not ends_old_parameter(texts, start, at):
-                for first in () if is_cpp else begun_anew(tokens, texts, start, at):
+                for first in () if is_cpp else begun_anew(gaps, texts, start, at):
                     yield start, first, False
                     start = first
                 yield start, at + 1, False
                 start = at + 1
-        elif not is_cpp and tokens.gap(at) == NEW_LINE:
+        elif not is_cpp and gaps[at] == NEW_LINE:
             first = _head_start(texts, at)
             if depth == 0:
                 if _is_unfinished(texts[start:first]):

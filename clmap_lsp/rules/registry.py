@@ -33,8 +33,17 @@ def _load(name: str) -> Rule:
 
 def find_rule(word: str) -> Rule | None:
     """Return the rule with this code or name, in any case."""
-    folded = word.strip().lower()
-    return next((it for it in all_rules() if folded in (it.meta.code.lower(), it.meta.name)), None)
+    return _by_word().get(word.strip().lower())
+
+
+@lru_cache(maxsize=1)
+def _by_word() -> dict[str, Rule]:
+    """Return every rule by its code and its name; an editor asks for those of all findings at each key."""
+    found: dict[str, Rule] = {}
+    for it in all_rules():
+        for word in (it.meta.code.lower(), it.meta.name):
+            found.setdefault(word, it)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 WIDTH = 90
 """Characters of a line that lists of problems show whole."""
@@ -17,6 +18,7 @@ _FEWER = re.compile(r"\bmoves [\d.,]+(?: M)? sectors; [\d.,]+(?: M)? \((\d+%) fe
 """What is told of a swap; cut at its semicolon it would tell neither what is wrong nor what mends it."""
 
 
+@lru_cache(1_024)
 def headline(message: str, width: int = WIDTH) -> str:
     """Return a message's first line without backticks, in at most `width` characters.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
-from operator import add, sub
+from operator import add, attrgetter, sub
 from sys import intern
 from typing import Final, NamedTuple, TypeAlias, overload
 
@@ -111,6 +111,7 @@ class MovedUses:
         return found
 
 
+_gap_of = attrgetter("gap")
 NOT_YET: Final = Token("", 0, 0, 0, "")
 """Stands in a list for each token that is put together when it is asked for."""
 
@@ -152,9 +153,10 @@ class Made:
             return texts_of(self._tokens, self._taken)
         return self._columned.columns.texts
 
-    def gap(self, at: int) -> int:
-        """Return what stands before a token."""
-        return self.tokens[at].gap if self._base is None else self._base.columns.gaps[at]
+    @property
+    def gaps(self) -> Sequence[int]:
+        """What stands before each token."""
+        return list(map(_gap_of, self.tokens)) if self._base is None else self._base.columns.gaps
 
     def token(self, at: int) -> Token:
         """Return one of the tokens."""
@@ -347,12 +349,14 @@ class Tokens(Sequence[Token]):
             list(every(it.uses for it in parts)),
         )
 
-    def gap(self, at: int) -> int:
-        """Return what stands before a token, which no edit elsewhere changes."""
-        if self._tokens[at] is NOT_YET:
-            start, made = self._taken[bisect_right(self._starts, at) - 1]
-            return made.gap(at - start)
-        return self._tokens[at].gap
+    def gaps(self) -> list[int]:
+        """Return what stands before each of them, which no edit elsewhere changes."""
+        found: list[int] = []
+        for start, made in () if self._is_whole else self._taken:
+            found += map(_gap_of, self._tokens[len(found) : start])
+            found += made.gaps
+        found += map(_gap_of, self._tokens[len(found) :])
+        return found
 
     def starting(self, path: str, first: int, last: int, start: int, end: int) -> list[int]:
         """Return the numbers among `[start, end)` of the tokens of a file that start in `[first, last]`."""

@@ -172,7 +172,7 @@ def test_tokens_are_the_same_whatever_is_asked_of_them_first(edits, source, plac
         found = preprocess(text, PATH, BuildOptions())
     chosen = [int(share * (len(found.tokens) - 1)) for share in places]
     ones = [(at, _plain(found.tokens[at])) for at in chosen if found.tokens]
-    gaps = [(at, found.tokens.gap(at)) for at in chosen if found.tokens]
+    gaps = [(at, found.tokens.gaps()[at]) for at in chosen if found.tokens]
     first, last = min(chosen), max(chosen)
     part = list(map(_plain, found.tokens[first:last]))
     texts = list(found.texts)
