@@ -106,8 +106,11 @@ def is_scattered(access: AccessAnalysis, device: DeviceModel) -> bool:
 def swap_gain(kernel: KernelAnalysis) -> float:
     """Return the part of the kernel's sectors that swapping dimensions 0 and 1 saves; 0 where it is no cure.
 
-    It is none if it costs more passes of local memory than it saves sectors.
+    It is none if it costs more passes of local memory than it saves sectors, or images lose, whose texels
+    are not counted: those that work-items walk along rows.
     """
+    if any(it.steps and it.axis_of(it.along) == "x" for it in kernel.images):
+        return 0.0
     if kernel.swapped is None or not kernel.totals.complete or not kernel.swapped.totals.complete:
         return 0.0
     before, after = kernel.totals, kernel.swapped.totals

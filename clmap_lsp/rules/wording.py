@@ -86,6 +86,8 @@ def scope(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: Devic
     own = share(group)
     if not kernel.totals.complete:
         own = own.replace("of the kernel's", "of what is known of the kernel's")
+    if kernel.images and own:
+        own += ", images not counted"
     parts = [it for it in (own, held_for(kernel, device)) if it]
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
