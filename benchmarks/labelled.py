@@ -1,6 +1,6 @@
 """What is left of findings on public kernels that a person judged, and how many of those shown are worth it.
 
-    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|eleventh]
+    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|thirteenth]
 
 DIR holds one tree a repository, `owner__name`, as `benchmarks.corpus --clone` makes it. The verdicts are in
 `tests/data/labelled_findings.json`; they were written down before the rules were changed for them, and only
@@ -37,6 +37,8 @@ COLLECTED = (
     "ninth",
     "tenth",
     "eleventh",
+    "twelfth",
+    "thirteenth",
 )
 VERDICTS = ("worth", "neutral", "misleading", "wrong")
 
