@@ -36,8 +36,7 @@ def conditions(subject: Subject, used: Collection[str], settled: Collection[str]
         used: words that the kernel reaches, through macros and functions too.
         settled: macros that proposals are made for every value of, or whose value is an assumption anyway.
     """
-    files = {path: file.text for path, file in subject.program.files.items()}
-    return unique(_conditions(subject, files, set(used), set(settled)))
+    return unique(_conditions(subject, subject.texts, set(used), set(settled)))
 
 
 def _conditions(

@@ -30,8 +30,8 @@ def use_of(subject: Subject) -> Use:
     name = re.compile(rf"\b{re.escape(subject.analysis.name)}\s*\(")
     own = subject.analysis.span
     found = Use.NONE
-    for path, file in subject.program.files.items():
-        shown = masked(file.text)
+    for path, text in subject.texts.items():
+        shown = masked(text)
         for match in name.finditer(shown):
             if path == own.path and own.start <= match.start() < own.end:
                 continue  # Its own definition; recursion there is none.

@@ -104,7 +104,7 @@ def general(subject: Subject) -> General:
 
 def settable(subject: Subject) -> Iterator[Settable]:
     """Yield the macros that a build may set and that reach the kernel's text."""
-    texts = {path: file.text for path, file in subject.program.files.items()}
+    texts = subject.texts
     used = _reached(subject)
     given = dict(subject.options.defines)
     seen: set[str] = set()
@@ -122,7 +122,7 @@ def settable(subject: Subject) -> Iterator[Settable]:
 
 def _reached(subject: Subject) -> frozenset[str]:
     """Return the words of the kernel, and those of the macros and functions that they name, and so on."""
-    texts = {path: file.text for path, file in subject.program.files.items()}
+    texts = subject.texts
     bodies: dict[str, list[str]] = {}
     for text in texts.values():
         for match in _DEFINE.finditer(text):
@@ -132,7 +132,7 @@ def _reached(subject: Subject) -> frozenset[str]:
         bodies.setdefault(name, []).append(text[function.span.start : function.span.end])
     span = subject.analysis.span
     # Its attributes may stand before it.
-    shown = _DIRECTIVE.sub("", masked(subject.text[: span.start]))
+    shown = _DIRECTIVE.sub("", masked(texts[span.path][: span.start]))
     start = max(shown.rfind(it) for it in ";}") + 1
     waiting = list(_words([shown[start:], subject.text[span.start : span.end]]))
     found: set[str] = set()

@@ -10,6 +10,8 @@ from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes.allowance import Allowance
+from clmap_lsp.source.embedded import is_host
+from clmap_lsp.source.parse import kernel_text
 from clmap_lsp.source.read import read_program
 
 if TYPE_CHECKING:
@@ -64,6 +66,14 @@ class Subject:
     def path(self) -> str:
         """The file's path."""
         return self.program.path
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Each file as a compiler gets it: of a host's file the kernels alone, at their places."""
+        return {
+            path: kernel_text(file.text, path)[0] if is_host(path) else file.text
+            for path, file in self.program.files.items()
+        }
 
     @property
     def launch(self) -> Launch:

@@ -32,6 +32,7 @@ from clmap_lsp.launch.comment import pinned, resized
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.launch.resolve import as_comment, changed_sizes
+from clmap_lsp.source.embedded import is_host
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -205,6 +206,8 @@ def survey(subject: Subject, settings: EmulationSettings) -> Survey:
     reason = ""
     if Scope.of(subject) is None:
         reason = "braces or statements of the kernel come out of macros: write them out to get rewrites"
+        if is_host(subject.path):
+            reason = "the kernel's lines are strings of a host file: in a file of its own it gets rewrites"
     elif use_of(subject) is Use.CALLED:
         reason = "another function calls the kernel, and would be rewritten with it: have both call a third"
     declined += (Declined(_name(it), reason or _missing(it)) for it in kinds() if _name(it) not in known)

@@ -172,7 +172,7 @@ def _has_effect(text: str, macros: frozenset[str], impure: frozenset[str]) -> bo
 
 
 def _macros(scope: Scope) -> list[tuple[str, str]]:
-    texts = [found for it in scope.subject.program.files.values() for found in _DEFINE.findall(it.text)]
+    texts = [found for it in scope.subject.texts.values() for found in _DEFINE.findall(it)]
     found = [(it["name"], masked(it["rest"])) for it in map(_MACRO.match, texts) if it is not None]
     return [*found, *((name, str(value or "")) for name, value in scope.subject.options.defines)]
 

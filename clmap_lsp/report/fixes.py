@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.fixes.edits import apply
@@ -17,7 +17,7 @@ from clmap_lsp.time.wording import seconds_text
 if TYPE_CHECKING:
     from clmap_lsp.findings import Fix
     from clmap_lsp.fixes.model import Figures, Proposal, Subject, Verified
-    from clmap_lsp.fixes.offer import Survey
+    from clmap_lsp.fixes.offer import Declined, Survey
     from clmap_lsp.launch.model import Launch
 
 SCHEMA_VERSION = 1
@@ -135,9 +135,32 @@ def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
     if reasons:
         yield ""
         yield "declined"
-        yield from dict.fromkeys(f"  {it.kind}: {it.why}" for it in reasons)  # Forms of a kind share reasons.
+        yield from _by_reason(reasons)
     rest = [it.kind for it in survey.declined if it.why.startswith(NOTHING)]
     if rest:
         yield ""
         said = f"no occasion for {', '.join(rest)} (--format json says what each takes)"
         yield from textwrap.wrap(said, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _by_reason(declined: Iterable[Declined]) -> Iterator[str]:
+    """Yield a line for each reason of each kind, or one for a reason that many kinds share."""
+    kinds: dict[str, list[str]] = {}
+    for it in declined:
+        kinds.setdefault(it.why, []).append(it.kind)
+    for why, some in kinds.items():
+        names = list(dict.fromkeys(some))  # Forms of a kind share reasons.
+        if len(names) < _MANY:
+            yield from (f"  {name}: {why}" for name in names)
+        else:
+            yield from textwrap.wrap(
+                f"{', '.join(names)}: {why}",
+                WIDTH,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_on_hyphens=False,
+            )
+
+
+_MANY = 4
+"""Kinds that share a line if they share a reason."""

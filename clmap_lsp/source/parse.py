@@ -80,7 +80,7 @@ def _parse(
     prepared: Prepared | None,
     known: Sequence[Guess],
 ) -> SyntaxTree:
-    unwrapped, n_programs = _unwrapped(text, path)
+    unwrapped, n_programs = kernel_text(text, path)
     template = filled(unwrapped, path)
     if prepared is not None and prepared.holds(template.text, options):
         source, assumed = prepared.source, prepared.guesses
@@ -138,7 +138,7 @@ def _parse(
     )
 
 
-def _unwrapped(text: str, path: str) -> tuple[str, int]:
+def kernel_text(text: str, path: str) -> tuple[str, int]:
     """Return a text without what a host puts around its kernels, and how many strings they stand in.
 
     Every character keeps its place.
@@ -177,7 +177,7 @@ def prepare(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
 ) -> Prepared:
     """Preprocess a file as typed; one that is too long counts as empty."""
-    unwrapped = _unwrapped(text, path)[0] if len(text) <= MAX_CHARACTERS else ""
+    unwrapped = kernel_text(text, path)[0] if len(text) <= MAX_CHARACTERS else ""
     log = MacroLog()
     with paused_collector():
         source, guesses = preprocess_some_branch(unwrapped, path, options, read_file, log)

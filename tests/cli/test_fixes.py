@@ -214,3 +214,61 @@ def test_a_diff_of_a_file_with_crlf_applies(tmp_path: Path) -> None:
     assert fixed != kernel.encode()
     assert patched == fixed
     assert fixed.count(b"\n") == fixed.count(b"\r\n")
+
+
+IN_PYTHON = '''\
+import numpy as np
+import pyopencl as cl
+
+TEXT = """
+#ifndef ROWS
+#define ROWS 64
+#endif
+__kernel void doubled(__global const float *in, __global float *out)
+{
+    const int row = get_global_id(0), column = get_global_id(1);
+    out[row * ROWS + column] = 2.0f * in[row * ROWS + column];
+}
+"""
+context = cl.create_some_context()
+queue = cl.CommandQueue(context)
+program = cl.Program(context, TEXT).build()
+a = cl.Buffer(context, cl.mem_flags.READ_WRITE, 4 * 64 * 64)
+program.doubled(queue, (64, 64), (16, 16), a, a)
+'''
+
+
+def test_the_call_of_a_host_calls_no_function_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "run.py").write_text(IN_PYTHON)
+    done = clmap("fixes", "run.py", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    fixes = {it["kind"]: it for it in json.loads(done.stdout)["fixes"]}
+    assert "row = get_global_id(1)" in fixes["swap-dimensions"]["text"]
+
+
+IN_C = """\
+#include <CL/cl.h>
+#define WIDTH 7 /* of the host */
+static const char *text =
+"__kernel void doubled(__global const float *in, __global float *out, const int width)\\n"
+"{\\n"
+"    const int row = get_global_id(0);\\n"
+"    const int column = get_global_id(1);\\n"
+"    out[row * width + column] = 2.0f * in[row * width + column];\\n"
+"}\\n";
+static float doubled(float a) { return 2 * a; }
+float twice(void) { return doubled(WIDTH); }
+"""
+
+
+def test_lines_that_are_strings_get_what_changes_words_and_the_reason_for_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "host.c").write_text(IN_C)
+    done = clmap(
+        "fixes", "host.c", "--global", "64,64", "--local", "16,16", "--arg", "width=64", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Swap dimensions" in done.stdout
+    words = " ".join(done.stdout.split())
+    assert words.count("the kernel's lines are strings of a host file") == 1
