@@ -419,7 +419,12 @@ def by_buffer(accesses: Iterable[AccessAnalysis]) -> list[list[AccessAnalysis]]:
     groups: dict[object, list[AccessAnalysis]] = {}
     for it in accesses:
         groups.setdefault(it.access.buffer, []).append(it)
-    return [sorted(group, key=lambda it: -(it.share or 0.0)) for group in groups.values()]
+    return [sorted(group, key=_cheapness) for group in groups.values()]
+
+
+def _cheapness(access: AccessAnalysis) -> tuple[float, int]:
+    """Return what sorts accesses, the dearest first; atomics, which have no share, by what they move."""
+    return -(access.share or 0.0), -(access.totals.sectors if access.totals is not None else 0)
 
 
 def also(group: Sequence[AccessAnalysis]) -> tuple[Related, ...]:
