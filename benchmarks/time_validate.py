@@ -46,7 +46,7 @@ LIMITS = {
 STEPS = (0.7, 0.85, 0.93, 1.07, 1.15, 1.3, 1.6)
 UNSEEN = (
     "unseen",
-    *(f"unseen_{it}" for it in ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")),
+    *(f"unseen_{it}" for it in ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")),
 )
 """Families of kernels that nothing is fitted to."""
 WORST = 1.0
