@@ -57,6 +57,8 @@ class Instruction:
     """Slots of other pipes, for lines that expand to several instructions."""
     latency: float = 4.0
     is_barrier: bool = False
+    branches: bool = False
+    """True if the assembler makes a branch to a slow path of it: nothing is moved over that."""
 
 
 @dataclass(slots=True)

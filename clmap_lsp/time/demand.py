@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.balance import Balance
@@ -13,6 +12,7 @@ from clmap_lsp.compiled.counts import Executed, Profile
 from clmap_lsp.compiled.machine_code import Instruction, Pipe
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, WHETHER
+from clmap_lsp.launch.model import ScalarArgument
 from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_combined_stores
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand, made_one
 from clmap_lsp.time.facts import TimeFacts
@@ -21,6 +21,7 @@ from clmap_lsp.time.latency import Orders, orders_of, path_cycles
 from clmap_lsp.time.private import (
     ALIKE,
     LINES_AT_ONCE,
+    STORED_COST,
     lines_and_sectors,
     spreads,
 )
@@ -30,7 +31,6 @@ from clmap_lsp.time.tables import object_sizes, with_kept_tables
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.launch.model import Launch
-    from clmap_lsp.source.ir import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,6 @@ class PrivateDemand:
     """Lines that pass through the first level, a word of each lane at a time."""
     spilled: float = 0.0
     """The share that the first level does not hold, 0 to 1."""
-    waits: Mapping[int, float] = field(default_factory=dict)
-    """By load at indices of the lanes' own: how often a store has dropped what it asks for, 0 to 1."""
     load_sectors: float = 0.0
     load_lines: float = 0.0
     store_sectors: float = 0.0
@@ -232,7 +230,7 @@ def demand(
     sizes = object_sizes(made.probed.kernel, launch)
     accesses = with_kept_tables(accesses, sizes, min(groups, facts.compute_units), cache)
     warps = float(found.simd_groups)
-    private = _private(run, seen.spilled, facts.simd_width)
+    private = _private(run, _integers(launch), seen.spilled, facts.simd_width)
     orders = orders_of(run.compiled.code.blocks, run.weights)
     path = _path(run, accesses, facts, private, warps, orders)
     best = tuple(it.at_its_best() for it in accesses)
@@ -323,30 +321,29 @@ def _kept(run: Executed, found: Profile, each: float, items: int) -> Kept:
     return Kept(each * items, moved / max(float(found.simd_groups), 1.0) / each)
 
 
-def _private(run: Executed, spilled: float, lanes: int) -> PrivateDemand:
-    by_site = spreads(run.compiled.probed.kernel)
+def _integers(launch: Launch) -> dict[str, int]:
+    """Return the launch's integer scalars."""
+    return {
+        name: it.values[0]
+        for name, it in launch.arguments.items()
+        if isinstance(it, ScalarArgument) and len(it.values) == 1 and isinstance(it.values[0], int)
+    }
+
+
+def _private(run: Executed, scalars: Mapping[str, int], spilled: float, lanes: int) -> PrivateDemand:
+    by_site = spreads(run.compiled.probed.kernel, scalars)
     cycles = load_sectors = load_lines = store_sectors = store_lines = 0.0
-    words: dict[tuple[Variable | None, str], float] = {}
     for op, site, asked in _private_words(run):
-        spread = by_site.get(site, ALIKE)
-        lines, sectors = lines_and_sectors(spread, lanes)
-        cycles += asked * (lines if op == "store" else max(lines / LINES_AT_ONCE, 1.0))
-        if op == "load":
+        lines, sectors = lines_and_sectors(by_site.get(site, ALIKE), lanes)
+        if op == "store":
+            cycles += asked * lines
+            store_sectors += asked * sectors * STORED_COST
+            store_lines += asked * lines
+        else:
+            cycles += asked * max(lines / LINES_AT_ONCE, 1.0)
             load_sectors += spilled * asked * sectors
             load_lines += spilled * asked * lines
-        if spread is ALIKE:
-            continue
-        words[spread.array, op] = words.get((spread.array, op), 0.0) + asked
-        if op == "store":  # What it drops is fetched again.
-            load_sectors += (1.0 - spilled) * asked * sectors
-            load_lines += (1.0 - spilled) * asked * lines
-            store_sectors += asked * sectors
-            store_lines += asked * lines
-    waits = {
-        site: min(words.get((it.array, "store"), 0.0) / words.get((it.array, "load"), 1.0), 1.0)
-        for site, it in by_site.items()
-    }
-    return PrivateDemand(cycles, spilled, waits, load_sectors, load_lines, store_sectors, store_lines)
+    return PrivateDemand(cycles, spilled, load_sectors, load_lines, store_sectors, store_lines)
 
 
 def _private_words(run: Executed) -> Iterator[tuple[str, int, float]]:
@@ -387,9 +384,7 @@ def _latency(
         return facts.latency_local
     if memory.space == "private":
         # What a walk no longer finds was dropped in one stretch: the words of a pass wait together.
-        site = -1 if it.site is None else it.site
-        share = max(private.spilled, private.waits.get(site, 0.0))
-        return facts.latency_l1 + share * (wait - facts.latency_l1)
+        return facts.latency_l1 + private.spilled * (wait - facts.latency_l1)
     if memory.space == "constant" and memory.op == "load":
         return facts.latency_l1
     found = by_site.get(it.site if it.site is not None else -1)

@@ -105,15 +105,17 @@ def _borders(
 
 
 def _runs(instructions: Sequence[Instruction]) -> list[tuple[int | None, int]]:
-    """Return for each instruction its site and the stretch without stores that it is in.
+    """Return for each instruction its site and the stretch without stores or branches that it is in.
 
     Loads of one site in one stretch wait together, others one after the other.
     """
     stretches: dict[str, int] = {}
     result = []
+    branches = 0
     for it in instructions:
         space = it.memory.space if it.memory is not None else ""
-        result.append((it.site, stretches.get(space, 0)))
+        branches += it.branches
+        result.append((it.site, stretches.get(space, 0) + branches))
         if it.memory is not None and it.memory.op != "load":
             stretches[space] = stretches.get(space, 0) + 1
     return result
@@ -122,7 +124,12 @@ def _runs(instructions: Sequence[Instruction]) -> list[tuple[int | None, int]]:
 def _ready(one: int, instructions: Sequence[Instruction], done: Sequence[float], user: int) -> float:
     """Return when an instruction lets another go on: with its result, or, in order alone, at once."""
     wanted = set(instructions[one].writes) & set(instructions[user].reads)
-    return done[one] if wanted or instructions[one].is_barrier else 0.0
+    return done[one] if wanted or _parts(instructions[one]) else 0.0
+
+
+def _parts(it: Instruction) -> bool:
+    """Tell whether what follows an instruction in the source stays behind it, and waits for it."""
+    return it.is_barrier or it.branches
 
 
 def _needs(instructions: Sequence[Instruction]) -> list[tuple[int, ...]]:
@@ -138,7 +145,7 @@ def _needs(instructions: Sequence[Instruction]) -> list[tuple[int, ...]]:
             before.add(barrier)
         if it.memory is not None and it.memory.space in stores:
             before.add(stores[it.memory.space])
-        if it.is_barrier:
+        if _parts(it):
             before.update(since)
             barrier, since = place, []
         else:

@@ -116,8 +116,8 @@ def predict(demand: Demand, facts: TimeFacts) -> Prediction:
     parts["launch"] = parts.get("launch", 0.0) + facts.launch_s
     return Prediction(
         facts.launch_s + total,
-        facts.launch_s + total / width,
-        facts.launch_s + total * width,
+        facts.launch_s / facts.launch_hosts + total / width,
+        facts.launch_s * facts.launch_hosts + total * width,
         bound,
         dict(sorted(parts.items(), key=lambda it: -it[1])),
         demand.resident,

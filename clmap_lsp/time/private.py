@@ -3,20 +3,23 @@
 An array that is not in registers lies interleaved in memory, word by word of each lane, so that lanes at the
 same index share lines. Lanes at different indices do not: each request touches a line for each index.
 
-What NVIDIA's GPUs do then was measured with `benchmarks/time_kernels/stacks.cl`. What is read again and again
-stays in the first level. A store goes on to the second level, and drops what the first has of it: the sectors
-are fetched once more, by the load that comes next or to fill what the store has left of them (counters of an
-H200: 26 sectors a request for 16 elements, as many as lanes at random touch, loads as well as stores).
+What NVIDIA's GPUs do then was read off the counters of an H200 (`benchmarks/private_counters.py`,
+`benchmarks/results/private_counters_h200.json`). Each store goes on to the second level, all of its sectors, and
+stays in the first: loads find it there as long as the first level has room for the arrays of all resident
+work-items, be their lanes at one index or at many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
+from clmap_lsp.time.differing import IDS, Differing, assigned_once
 
 if TYPE_CHECKING:
     from clmap_lsp.source.ir import Expression, Kernel, Variable
@@ -25,9 +28,13 @@ LINES_AT_ONCE = 4.0
 """Lines of a load that the first level looks up in a cycle: each lane's words are in a bank of its own, and
 are read together, however many lines they are in (`spread_reads`: 1 and 4 lines take as long, 16 four times
 that)."""
+STORED_COST = 2.1
+"""What a sector that is stored to a private array costs the second level, over one of a buffer: on an H200 2.3
+to 2.7 cycles of each unit, 8.9 to 10.3 ps, whether lanes are alike or at 8 indices, where `l2_sector_s` is 4.8."""
 _SHARE = 0.5
 """Of the lanes, that go a way about which data decide."""
 
+_NO_SCALARS: Mapping[str, int] = MappingProxyType({})
 _PRIVATE = AddressSpace.PRIVATE
 _SECTOR_LANES = 8
 """Lanes whose words are in one sector."""
@@ -38,36 +45,36 @@ class Spread:
     """Over what the lanes of a SIMD group are spread in one access."""
 
     elements: int
+    """Of the array, that lanes may be at at a time."""
     share: float
     """Of the lanes, that take part: about half go each way where data decide."""
-    array: Variable | None = None
 
 
 ALIKE = Spread(1, 1.0)
 """All lanes have one index."""
 
 
-def spreads(kernel: Kernel) -> Mapping[int, Spread]:
-    """Return what accesses of private arrays are spread over, by site.
+def spreads(kernel: Kernel, scalars: Mapping[str, int] = _NO_SCALARS) -> Mapping[int, Spread]:
+    """Return what accesses of private arrays are spread over, by site, with the launch's integers by name.
 
     Sites at which all lanes have one index are left out.
     """
-    varying = _fixpoint(kernel, _VARYING)
+    differing = Differing(_fixpoint(kernel, _VARYING), assigned_once(kernel.body), scalars)
     data = _fixpoint(kernel, _DATA)
     found: dict[int, Spread] = {}
-    _collect(kernel.body, varying, data, 1.0, found)
+    _collect(kernel.body, differing, data, 1.0, found)
     return found
 
 
 def _collect(
-    block: ir.Block, varying: set[Variable], data: set[Variable], share: float, found: dict[int, Spread]
+    block: ir.Block, differing: Differing, data: set[Variable], share: float, found: dict[int, Spread]
 ) -> None:
     for it in block:
-        if isinstance(it, (ir.Load, ir.Store)) and _is_spread(it.pointer, varying):
-            found[it.site] = _spread(it.pointer, it.size, share)
+        if isinstance(it, (ir.Load, ir.Store)) and _is_spread(it.pointer, differing.varying):
+            found[it.site] = _spread(it.pointer, it.size, share, differing)
         decided = isinstance(it, (ir.If, ir.Switch)) and _differs(it, data, _DATA)
         for body in ir.blocks(it):
-            _collect(body, varying, data, share * (_SHARE if decided else 1.0), found)
+            _collect(body, differing, data, share * (_SHARE if decided else 1.0), found)
 
 
 def lines_and_sectors(spread: Spread, lanes: int) -> tuple[float, float]:
@@ -84,14 +91,16 @@ def _space(pointer: Expression) -> AddressSpace | None:
     return kind.space if isinstance(kind, PointerType) else None
 
 
-def _is_spread(pointer: Expression, varying: set[Variable]) -> bool:
+def _is_spread(pointer: Expression, varying: Collection[Variable]) -> bool:
     return _space(pointer) is _PRIVATE and any(_VARYING.holds(it, varying) for it in ir.nodes(pointer))
 
 
-def _spread(pointer: Expression, size: int, share: float) -> Spread:
-    for node in ir.nodes(pointer):
+def _spread(pointer: Expression, size: int, share: float, differing: Differing) -> Spread:
+    nodes = list(ir.nodes(pointer))
+    values = math.prod(differing.values(it.index) for it in nodes if isinstance(it, ir.PointerOffset))
+    for node in nodes:
         if isinstance(node, ir.ObjectAddress) and isinstance(node.variable.type, ArrayType):
-            return Spread(max(node.variable.type.size // max(size, 1), 1), share, node.variable)
+            return Spread(max(int(min(node.variable.type.size // max(size, 1), values)), 1), share)
     return Spread(1, share)
 
 
@@ -103,22 +112,13 @@ class _Origin:
     spaces: frozenset[AddressSpace]
     """Of the memory whose contents are such values."""
 
-    def holds(self, node: Expression, variables: set[Variable]) -> bool:
+    def holds(self, node: Expression, variables: Collection[Variable]) -> bool:
         if isinstance(node, ir.WorkItem):
             return node.query in self.queries
         return isinstance(node, ir.Read) and node.variable in variables
 
 
-_IDS = frozenset(
-    {
-        ir.WorkItemQuery.GLOBAL_ID,
-        ir.WorkItemQuery.LOCAL_ID,
-        ir.WorkItemQuery.GLOBAL_LINEAR_ID,
-        ir.WorkItemQuery.LOCAL_LINEAR_ID,
-        ir.WorkItemQuery.SUB_GROUP_LOCAL_ID,
-    }
-)
-_VARYING = _Origin(_IDS, frozenset({_PRIVATE, AddressSpace.LOCAL}))
+_VARYING = _Origin(IDS, frozenset({_PRIVATE, AddressSpace.LOCAL}))
 """What may differ between lanes: by id, by what was loaded, or by a branch."""
 _DATA = _Origin(frozenset(), frozenset(AddressSpace))
 """What memory holds."""

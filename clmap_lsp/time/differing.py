@@ -1,0 +1,97 @@
+"""How many values an index may have among the lanes of a SIMD group.
+
+Masks and remainders bound it, whatever data say, and what is alike in all lanes adds nothing to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BinaryOp, Expression, Variable
+
+_ADDS = frozenset({BinaryOp.ADD, BinaryOp.SUB})
+_BOUNDED = frozenset({BinaryOp.AND, BinaryOp.REM})
+MANY = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """What is known of a kernel's variables."""
+
+    varying: Collection[Variable]
+    """Those that may differ between lanes."""
+    once: Mapping[Variable, Expression]
+    """Those that are assigned in one place, and what."""
+    scalars: Mapping[str, int]
+    """The launch's integers, by parameter."""
+
+    def values(self, it: Expression) -> float:
+        """Return how many values an expression has at the most, or `MANY`."""
+        if isinstance(it, ir.Convert):
+            return self.values(it.operand)
+        if isinstance(it, ir.Binary):
+            return self._of_two(it)
+        if isinstance(it, ir.Read) and it.variable in self.once and it.variable in self.varying:
+            return self.values(self.once[it.variable])
+        return 1.0 if self._is_alike(it) else MANY
+
+    def _of_two(self, it: ir.Binary) -> float:
+        left, right = self.values(it.left), self.values(it.right)
+        if it.op in _ADDS:
+            found = left + right - 1.0
+        else:  # Of one value and a function of it there are no more.
+            found = max(left, right) if min(left, right) == 1.0 else MANY
+        return min(found, self._bound(it)) if it.op in _BOUNDED else found
+
+    def _bound(self, it: ir.Binary) -> float:
+        if it.op is BinaryOp.REM:
+            by = self._known(it.right)
+            return float(by) if by is not None and by > 0 else MANY
+        masks = [mask for side in (it.left, it.right) if (mask := self._known(side)) is not None]
+        return min((2.0 ** mask.bit_count() for mask in masks if mask >= 0), default=MANY)
+
+    def _known(self, it: Expression) -> int | None:
+        if isinstance(it, ir.Convert):
+            return self._known(it.operand)
+        if isinstance(it, ir.Constant):
+            return it.value if isinstance(it.value, int) else None
+        if isinstance(it, ir.Read) and it.variable.kind is ir.VariableKind.PARAMETER:
+            return self.scalars.get(it.variable.name)
+        return None
+
+    def _is_alike(self, it: Expression) -> bool:
+        return not any(
+            (isinstance(node, ir.Read) and node.variable in self.varying) or _is_id(node)
+            for node in ir.nodes(it)
+        )
+
+
+IDS = frozenset(
+    {
+        ir.WorkItemQuery.GLOBAL_ID,
+        ir.WorkItemQuery.LOCAL_ID,
+        ir.WorkItemQuery.GLOBAL_LINEAR_ID,
+        ir.WorkItemQuery.LOCAL_LINEAR_ID,
+        ir.WorkItemQuery.SUB_GROUP_LOCAL_ID,
+    }
+)
+"""What differs between lanes from the start."""
+
+
+def _is_id(it: Expression) -> bool:
+    return isinstance(it, ir.WorkItem) and it.query in IDS
+
+
+def assigned_once(body: ir.Block) -> dict[Variable, Expression]:
+    """Return the variables that one assignment alone writes, with what it gives them."""
+    writes: dict[Variable, int] = {}
+    values: dict[Variable, Expression] = {}
+    for it in ir.walk(body):
+        for variable in ir.written(it):
+            writes[variable] = writes.get(variable, 0) + 1
+        if isinstance(it, ir.Assign):
+            values[it.variable] = it.value
+    return {variable: value for variable, value in values.items() if writes[variable] == 1}
