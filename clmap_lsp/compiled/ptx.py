@@ -132,8 +132,8 @@ def _instruction(
 
 
 _SLOW_PATH = re.compile(r"(rcp|div|sqrt|rsqrt)\..*f64|(div|rem)\.[su]64|(rcp|div|sqrt)\.rn.*f32")
-"""What ptxas 13 makes a call of for sm_90, after a branch if most operands need none: of four reciprocals of 64
-bits in a loop's pass, each with the loads of its own body, the loads stay between their calls."""
+"""What ptxas 13 makes a call of for sm_90, after a branch if most operands need none: of four reciprocals of
+64 bits in a loop's pass, each with the loads of its own body, the loads stay between their calls."""
 
 
 def _registers(

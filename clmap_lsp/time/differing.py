@@ -6,11 +6,12 @@ Masks and remainders bound it, whatever data say, and what is alike in all lanes
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
-from clmap_lsp.source.ir import BinaryOp, Expression, Variable
+from clmap_lsp.source.ir import BinaryOp, Expression, Kernel, Variable, VariableKind
 
 _ADDS = frozenset({BinaryOp.ADD, BinaryOp.SUB})
 _BOUNDED = frozenset({BinaryOp.AND, BinaryOp.REM})
@@ -23,10 +24,19 @@ class Differing:
 
     varying: Collection[Variable]
     """Those that may differ between lanes."""
+    written: Collection[Variable]
     once: Mapping[Variable, Expression]
     """Those that are assigned in one place, and what."""
     scalars: Mapping[str, int]
     """The launch's integers, by parameter."""
+
+    @classmethod
+    def of(cls, kernel: Kernel, varying: Collection[Variable], scalars: Mapping[str, int]) -> Differing:
+        """Return what is known of a kernel's variables in a launch with these integers."""
+        writes = Counter(it for one in ir.walk(kernel.body) for it in ir.written(one))
+        assigned = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Assign))
+        once = {it.variable: it.value for it in assigned if writes[it.variable] == 1}
+        return cls(varying, writes, once, scalars)
 
     def values(self, it: Expression) -> float:
         """Return how many values an expression has at the most, or `MANY`."""
@@ -58,9 +68,9 @@ class Differing:
             return self._known(it.operand)
         if isinstance(it, ir.Constant):
             return it.value if isinstance(it.value, int) else None
-        if isinstance(it, ir.Read) and it.variable.kind is ir.VariableKind.PARAMETER:
-            return self.scalars.get(it.variable.name)
-        return None
+        if not isinstance(it, ir.Read) or it.variable in self.written:
+            return None
+        return self.scalars.get(it.variable.name) if it.variable.kind is VariableKind.PARAMETER else None
 
     def _is_alike(self, it: Expression) -> bool:
         return not any(
@@ -83,15 +93,3 @@ IDS = frozenset(
 
 def _is_id(it: Expression) -> bool:
     return isinstance(it, ir.WorkItem) and it.query in IDS
-
-
-def assigned_once(body: ir.Block) -> dict[Variable, Expression]:
-    """Return the variables that one assignment alone writes, with what it gives them."""
-    writes: dict[Variable, int] = {}
-    values: dict[Variable, Expression] = {}
-    for it in ir.walk(body):
-        for variable in ir.written(it):
-            writes[variable] = writes.get(variable, 0) + 1
-        if isinstance(it, ir.Assign):
-            values[it.variable] = it.value
-    return {variable: value for variable, value in values.items() if writes[variable] == 1}

@@ -109,8 +109,10 @@ class TimeFacts:
     """Of a unit, at most."""
     simd_width: int
     launch_hosts: float = 1.25
-    """By what factor an empty launch may take more or less on another host than where `launch_s` was measured: on
-    hosts with H100s it took 5.0 to 6.5 us, on two with H200s 4.9 and 5.4."""
+    """By what factor an empty launch may take more or less on another host than that of `launch_s`.
+
+    With H100s it took 5.0 to 6.5 us, on two hosts with H200s 4.9 and 5.4.
+    """
     spread: float = 1.0
     """By what factor ranges are wider than those of GPUs: CPUs' times are good for an order only."""
 

@@ -3,9 +3,9 @@
 An array that is not in registers lies interleaved in memory, word by word of each lane, so that lanes at the
 same index share lines. Lanes at different indices do not: each request touches a line for each index.
 
-What NVIDIA's GPUs do then was read off the counters of an H200 (`benchmarks/private_counters.py`,
-`benchmarks/results/private_counters_h200.json`). Each store goes on to the second level, all of its sectors, and
-stays in the first: loads find it there as long as the first level has room for the arrays of all resident
+What NVIDIA's GPUs do then was read off the counters of an H200 (`benchmarks/private_counters.cu`,
+`benchmarks/results/private_counters_h200.json`). Each store goes on to the second level, with all its
+sectors, and stays in the first: loads find it there as long as that has room for the arrays of all resident
 work-items, be their lanes at one index or at many.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
-from clmap_lsp.time.differing import IDS, Differing, assigned_once
+from clmap_lsp.time.differing import IDS, Differing
 
 if TYPE_CHECKING:
     from clmap_lsp.source.ir import Expression, Kernel, Variable
@@ -28,9 +28,10 @@ LINES_AT_ONCE = 4.0
 """Lines of a load that the first level looks up in a cycle: each lane's words are in a bank of its own, and
 are read together, however many lines they are in (`spread_reads`: 1 and 4 lines take as long, 16 four times
 that)."""
-STORED_COST = 2.1
-"""What a sector that is stored to a private array costs the second level, over one of a buffer: on an H200 2.3
-to 2.7 cycles of each unit, 8.9 to 10.3 ps, whether lanes are alike or at 8 indices, where `l2_sector_s` is 4.8."""
+STORED_COST = 2.2
+"""What a sector that is stored to a private array costs the second level, over one of a buffer. On an H200
+one took 8.9 to 11.8 ps, whether lanes were alike or at 4 to 64 indices, where `l2_sector_s` is 4.8. (Of
+stores to up to 4 elements, with 10 instructions between two, one took 4.4 to 6.)"""
 _SHARE = 0.5
 """Of the lanes, that go a way about which data decide."""
 
@@ -59,7 +60,7 @@ def spreads(kernel: Kernel, scalars: Mapping[str, int] = _NO_SCALARS) -> Mapping
 
     Sites at which all lanes have one index are left out.
     """
-    differing = Differing(_fixpoint(kernel, _VARYING), assigned_once(kernel.body), scalars)
+    differing = Differing.of(kernel, _fixpoint(kernel, _VARYING), scalars)
     data = _fixpoint(kernel, _DATA)
     found: dict[int, Spread] = {}
     _collect(kernel.body, differing, data, 1.0, found)
