@@ -32,29 +32,29 @@ _NO_NAMES: Final[Names] = {}
 MAX_WEIGHT: Final = 40
 """Operations over more atoms than this are written as `…`."""
 _INFIX: Final = {
-    Op.FLOOR_DIV: ("/", 7),
-    Op.TRUNC_DIV: ("/", 7),
-    Op.MOD: ("%", 7),
-    Op.REM: ("%", 7),
-    Op.PRODUCT: ("*", 7),
-    Op.SHL: (" << ", 5),
-    Op.SHR: (" >> ", 5),
-    Op.LT: (" < ", 4),
-    Op.LE: (" <= ", 4),
-    Op.EQ: (" == ", 3),
-    Op.NE: (" != ", 3),
-    Op.AND: (" & ", 2),
-    Op.XOR: (" ^ ", 2),
-    Op.OR: (" | ", 2),
-    Op.LOGICAL_AND: (" && ", 1),
+    Op.FLOOR_DIV: ("/", 10),
+    Op.TRUNC_DIV: ("/", 10),
+    Op.MOD: ("%", 10),
+    Op.REM: ("%", 10),
+    Op.PRODUCT: ("*", 10),
+    Op.SHL: (" << ", 8),
+    Op.SHR: (" >> ", 8),
+    Op.LT: (" < ", 7),
+    Op.LE: (" <= ", 7),
+    Op.EQ: (" == ", 6),
+    Op.NE: (" != ", 6),
+    Op.AND: (" & ", 5),
+    Op.XOR: (" ^ ", 4),
+    Op.OR: (" | ", 3),
+    Op.LOGICAL_AND: (" && ", 2),
     Op.LOGICAL_OR: (" || ", 1),
     Op.SELECT: (" ? ", 0),
 }
-"""How operations are written, and how tightly they bind: sums bind with 6, products with 7."""
+"""How operations are written, and how tightly they bind: sums bind with 9, products with 10."""
 _COMMUTATIVE: Final = frozenset({Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR})
-_SUM_BINDS: Final = 6
-_PRODUCT_BINDS: Final = 7
-_ATOM_BINDS: Final = 9
+_SUM_BINDS: Final = 9
+_PRODUCT_BINDS: Final = 10
+_ATOM_BINDS: Final = 11
 
 
 def words(value: Polynomial, names: Names = _NO_NAMES) -> str:
@@ -113,7 +113,7 @@ class _Writer:
         if not pitch:
             ((monomial, coefficient),) = inner.terms.items()
             return self._product(monomial, coefficient)
-        pitch_text = "*".join(self._factor(atom) for atom in sorted(pitch, key=self._key))
+        pitch_text = self._factors(pitch)
         if inner == ONE:
             return pitch_text, (_ATOM_BINDS if len(pitch) == 1 else _PRODUCT_BINDS)
         if inner.value is not None:
@@ -158,7 +158,7 @@ class _Writer:
             return str(coefficient), _ATOM_BINDS
         if len(monomial) == 1 and coefficient == 1:
             return self.atom(monomial[0])
-        text = "*".join(self._factor(atom) for atom in sorted(monomial, key=self._key))
+        text = self._factors(monomial)
         if coefficient == 1:
             return text, _PRODUCT_BINDS
         if coefficient == -1:
@@ -167,10 +167,14 @@ class _Writer:
             return f"-{text}*{-coefficient}", _PRODUCT_BINDS
         return f"{text}*{coefficient}", _PRODUCT_BINDS
 
-    def _factor(self, atom: Atom) -> str:
-        text, binds = self.atom(atom)
-        is_quotient = isinstance(atom, Operation) and atom.op in (Op.FLOOR_DIV, Op.TRUNC_DIV)
-        return text if binds > _PRODUCT_BINDS or is_quotient else f"({text})"
+    def _factors(self, atoms: Monomial) -> str:
+        """Return a product; a quotient needs no brackets where it comes first: `i/4*n`, but `n*(i/4)`."""
+        texts = []
+        for at, atom in enumerate(sorted(atoms, key=self._key)):
+            text, binds = self.atom(atom)
+            is_quotient = isinstance(atom, Operation) and atom.op in (Op.FLOOR_DIV, Op.TRUNC_DIV)
+            texts.append(text if binds > _PRODUCT_BINDS or (is_quotient and not at) else f"({text})")
+        return "*".join(texts)
 
     def _key(self, atom: Atom) -> tuple[int, int, str]:
         return _rank(atom), -_dimension(atom), self.atom(atom)[0]

@@ -112,7 +112,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     loops = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop)]
     ends = {id(part) for it in loops if it.condition is not None for part in ir.nodes(it.condition)}
     work_items: list[ir.WorkItem] = []
-    edges: list[ir.Builtin] = []
+    edges: list[ir.Builtin | ir.Binary] = []
     for expression in ir.all_expressions(kernel.body):
         checkpoint()
         match expression:
@@ -136,12 +136,12 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                 clues.masks.update(_masks(expression))
                 clues.shared_out |= _shared_out(forms, expression)
                 clues.divisors |= _divided_by_part(forms, expression)
+                edges += [expression] if expression.op is ir.BinaryOp.REM else []
                 if expression.op in (ir.BinaryOp.SHL, ir.BinaryOp.SHR):
                     clues.shifts |= forms.parameters(expression.right)
             case _:
                 pass
-    for edge in edges:
-        _edge(clues, forms, edge)  # After all guards: theirs hold where both are.
+    _edges(clues, forms, edges)  # After all guards: theirs hold where both are.
     for statement in ir.walk(kernel.body):
         if isinstance(statement, ir.Store) and points_to_local(statement.pointer.type):
             _rows_of_a_group(clues, forms, statement.pointer)
@@ -286,6 +286,14 @@ _EDGES = {"clamp": 2, "min": 1}
 """Built-in functions that keep an index inside, with the place of the last index that there is."""
 
 
+def _edges(clues: Clues, forms: Forms, found: Iterable[ir.Builtin | ir.Binary]) -> None:
+    for it in found:
+        if isinstance(it, ir.Binary):
+            _period(clues, forms, it)
+        else:
+            _edge(clues, forms, it)
+
+
 def _edge(clues: Clues, forms: Forms, inside: ir.Builtin) -> None:
     """Read `clamp(id + k, 0, n - 1)` and `min(id + k, n - 1)`, also by lanes: n is as long as the ids go.
 
@@ -308,6 +316,23 @@ def _edge(clues: Clues, forms: Forms, inside: ir.Builtin) -> None:
                 clues.bounds.setdefault(dimension, Form(end.without_constant()))
             case _:
                 pass
+
+
+def _period(clues: Clues, forms: Forms, remainder: ir.Binary) -> None:
+    """Read `(id + k) % n` and `(id + k + n) % n`, neighbours on a torus: n is as long as the ids go.
+
+    Of an id alone, `id % n` is where it stands in a row of n.
+    """
+    end, form = forms.form(remainder.right), forms.form(remainder.left)
+    if end is None or form is None or end.constant or not all(map(is_scalar_parameter, end.atoms())):
+        return
+    ids = [(mono[0], coef) for mono, coef in form.terms.items() if _is_global_id(mono)]
+    others = {it for mono in form.terms for it in mono if isinstance(it, Id)}
+    match ids:
+        case [(Id(dimension=dimension) as only, 1)] if others == {only} and len(form.terms) > 1:
+            clues.bounds.setdefault(dimension, end)
+        case _:
+            pass
 
 
 def _unraised(value: ir.Expression, forms: Forms) -> ir.Expression:

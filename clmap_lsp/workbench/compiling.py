@@ -124,7 +124,8 @@ def _repeated(
     if found.registers is None or kernel.launch is None:
         return finding
     copy = -(-int(finding.data["bytes"]) // 4)
-    if found.registers + copy > (device.limits.registers_per_work_item or _MOST_REGISTERS):
+    is_in_memory = found.registers + copy > (device.limits.registers_per_work_item or _MOST_REGISTERS)
+    if is_in_memory:
         # In memory the copy is interleaved: that pays where the original is scattered.
         loads = (it for it in kernel.accesses if it.access.span == finding.span)
         if not any(is_scattered(it, device) for it in loads):
@@ -135,7 +136,7 @@ def _repeated(
         for it in (found.registers, found.registers + copy)
     )
     line = f"Compiled for {found.target}, the kernel takes {found.registers} registers"
-    if now is not None and then is not None:
+    if now is not None and then is not None and not is_in_memory:
         line += f"; with the copy, {then} work-groups instead of {now} stay resident on a compute unit" * (
             then < now
         )

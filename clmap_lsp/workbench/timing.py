@@ -23,6 +23,8 @@ ACCESS_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
 _ATOMICS = "CM512"
 """About atomics that wait for each other, which have a time of their own."""
 TIMED_RULES = ACCESS_RULES | {_ATOMICS}
+_LONG_S = 0.05
+"""A launch of a real size takes less: drivers of displays end kernels after some seconds."""
 _LOUD = (Severity.WARNING, Severity.INFORMATION)
 
 
@@ -89,19 +91,22 @@ class Times:
         from clmap_lsp.time.model import grows_alike, is_mostly_launch, is_rough
         from clmap_lsp.time.predict import time_of
 
-        home: Prediction | str | None = None
+        home = self.of(kernel, device, constants)
+        is_short = not isinstance(home, str) and is_mostly_launch(home)
         larger = roomy(kernel.kernel, launch)
+        is_instead = larger is not None
         if larger is None:
-            home = self.of(kernel, device, constants)
-            if isinstance(home, str) or is_rough(home) or not is_mostly_launch(home):
+            if isinstance(home, str) or is_rough(home) or not is_short:
                 return None
             larger = scaled_up(kernel.kernel, launch)
         time = "" if larger is None else time_of(kernel.kernel, larger, device, constants)
         if larger is None or isinstance(time, str):
             return None
-        if home is not None and not isinstance(home, str) and not grows_alike(home, time):
+        if is_instead and time.seconds > _LONG_S and not is_short:
+            return None  # Each work-item does so much that fewer of them are a real size.
+        if not is_instead and not isinstance(home, str) and not grows_alike(home, time):
             return None
-        return Enlarged(larger, time, is_instead=home is None)
+        return Enlarged(larger, time, is_instead=is_instead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,43 @@ def test_simplification_keeps_the_value(
     assert evaluate(sharp, environment(point)) == expected
 
 
+NAMES: dict[Atom, str] = {global_id(0): "x", global_id(1): "y", local_id(0): "lx"}
+SPELT = """__kernel void k(__global float *A, long N, long M)
+{{
+    long x = get_global_id(0), y = get_global_id(1), lx = get_local_id(0);
+    A[{index}] = 0;
+}}"""
+
+
+def _naturals() -> st.SearchStrategy[Polynomial]:
+    """Draw expressions that are nowhere negative: there a quotient's text is that of C."""
+    facts = Facts()
+    names = sorted(BINARY.keys() - {"-", "div", "rem"})
+
+    def built(name: str, left: Polynomial, right: Polynomial) -> Polynomial:
+        return BINARY[name][0](left, right, facts)
+
+    def divided(name: str, left: Polynomial, right: Polynomial) -> Polynomial:
+        return BINARY[name][0](left, algebra.maximum(right, constant(1), facts), facts)
+
+    return st.recursive(
+        st.sampled_from(SYMBOLS) | st.integers(0, 9).map(constant),
+        lambda inner: st.one_of(
+            st.builds(built, st.sampled_from(names), inner, inner),
+            st.builds(divided, st.sampled_from(["div", "rem"]), inner, inner | st.just(N)),
+        ),
+        max_leaves=6,
+    )
+
+
+@given(_naturals(), points())
+def test_words_mean_what_they_stand_for(value: Polynomial, point: dict[str, int]) -> None:
+    text = words(value, NAMES)
+    if "…" not in text:
+        read = access_of(SPELT.format(index=text), "A").index
+        assert evaluate(read, environment(point)) == evaluate(value, environment(point)), text
+
+
 @given(expressions(), points())
 def test_arrays_and_numbers_agree(
     expression: tuple[Polynomial, Polynomial, Plain], point: dict[str, int]

@@ -211,6 +211,11 @@ def test_required_work_group_sizes() -> None:
          " a[p.x] = a[clamp(p + 1, (int2)(0), (int2)(7, n - 1)).y];", {"n": 256, "global": (256, 256)}),
         ("int x = get_global_id(0); a[x] = a[min(x + 1, n - 1)]; if (x < 100) a[x] = 1;",
          {"n": 1, "global": (256,)}),
+        # So does what neighbours on a torus come back at; an id alone is cut into rows and columns.
+        ("int x = get_global_id(0), y = get_global_id(1); a[x] = a[(y + n - 1) % n];",
+         {"n": 256, "global": (256, 256)}),
+        ("int x = get_global_id(0); a[x] = a[(x + 1) % n];", {"n": 4096, "global": (4096,)}),
+        ("int x = get_global_id(0); a[x] = a[x % n];", {"n": 1, "global": (4096,)}),
         # Any other end says nothing about ids.
         ("int x = get_global_id(0); a[x] = min(x, n);", {"n": 1, "global": (4096,)}),
         ("int x = get_global_id(0); a[x] = a[clamp(a[x], 0, n - 1)];", {"n": 1, "global": (4096,)}),

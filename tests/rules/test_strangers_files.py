@@ -182,6 +182,7 @@ def test_a_copy_that_registers_do_not_hold_is_said_to_lie_in_memory(tmp_path: Pa
     report = check_file(CheckJob(str(path), Settings(), Selection.of()))
     (said,) = [it.message for it in report.findings if it.code == "CM510"]
     assert "1000 words, more than the 255 registers a work-item can have" in said
+    assert "resident" not in said
 
 
 @pytest.mark.parametrize(("value", "is_refused"), [("4294883355U", False), ("7", True)])
