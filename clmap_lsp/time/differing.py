@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
@@ -16,6 +17,8 @@ from clmap_lsp.source.ir import BinaryOp, Expression, Kernel, Variable, Variable
 _ADDS = frozenset({BinaryOp.ADD, BinaryOp.SUB})
 _BOUNDED = frozenset({BinaryOp.AND, BinaryOp.REM})
 MANY = math.inf
+_MOST_VARIABLES = 200
+"""That are followed: one may lead to the next. Of others nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class Differing:
     """Those that are assigned in one place, and what."""
     scalars: Mapping[str, int]
     """The launch's integers, by parameter."""
+    _found: dict[Variable, float] = field(default_factory=dict)
+    """What was found of variables; `MANY` while one is looked at, whose value may lead back to it."""
 
     @classmethod
     def of(cls, kernel: Kernel, varying: Collection[Variable], scalars: Mapping[str, int]) -> Differing:
@@ -45,8 +50,15 @@ class Differing:
         if isinstance(it, ir.Binary):
             return self._of_two(it)
         if isinstance(it, ir.Read) and it.variable in self.once and it.variable in self.varying:
-            return self.values(self.once[it.variable])
+            return self._of_variable(it.variable)
         return 1.0 if self._is_alike(it) else MANY
+
+    def _of_variable(self, it: Variable) -> float:
+        if it not in self._found:
+            self._found[it] = MANY
+            if len(self._found) <= _MOST_VARIABLES:
+                self._found[it] = self.values(self.once[it])
+        return self._found[it]
 
     def _of_two(self, it: ir.Binary) -> float:
         left, right = self.values(it.left), self.values(it.right)
