@@ -36,7 +36,7 @@ def _summary(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.pocl
 @pytest.mark.skipif(context() is None, reason="PoCL is not installed")
-@settings(max_examples=drawn(12, 300))
+@settings(max_examples=drawn(6, 300))
 @given(kernels())
 def test_verified_fixes_keep_the_outputs(text: str):
     _count("kernels")

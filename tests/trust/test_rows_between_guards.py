@@ -17,7 +17,7 @@ import pytest
 from sweeps import drawn
 
 HERE = Path(__file__).parent
-N_KERNELS = drawn(80, 800)
+N_KERNELS = drawn(32, 800)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runner forks and guards pages")
 
