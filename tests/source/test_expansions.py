@@ -2,6 +2,7 @@
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sweeps import drawn
 
 from clmap_lsp.source import expansions
 from clmap_lsp.source.macros import Expander
@@ -124,7 +125,7 @@ def _read(text):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=drawn(20, 300))
 @given(
     st.lists(
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=6
@@ -151,7 +152,7 @@ def test_an_edited_file_becomes_what_it_is_by_itself(edits, source):
         assert found == _read(text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=drawn(20, 300))
 @given(
     st.lists(
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=8
