@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
@@ -71,7 +72,7 @@ class Subject:
     def texts(self) -> Mapping[str, str]:
         """Each file as a compiler gets it: of a host's file the kernels alone, at their places."""
         return {
-            path: kernel_text(file.text, path)[0] if is_host(path) else file.text
+            path: _kernels_alone(file.text, path) if is_host(path) else file.text
             for path, file in self.program.files.items()
         }
 
@@ -99,6 +100,12 @@ class Subject:
             options or self.options,
             read_file=lambda path: files[path].text if path in files else None,
         )
+
+
+@lru_cache(maxsize=4)
+def _kernels_alone(text: str, path: str) -> str:
+    """Return a host's text without what is no kernel; rewrites of one kernel ask for it many times."""
+    return kernel_text(text, path)[0]
 
 
 STAGING_GAIN = 1.25

@@ -11,7 +11,6 @@ from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.polynomial import Atom, Parameter, Polynomial
 from clmap_lsp.access.reuse import touched
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.launch.model import ScalarArgument
 
 if TYPE_CHECKING:
     from clmap_lsp.access.evaluate import Value
@@ -93,11 +92,7 @@ def in_launch(value: Polynomial, launch: Launch | None) -> int | None:
     """Return the value that a polynomial over scalar arguments has in a launch."""
     if value.value is not None or launch is None:
         return value.value
-    scalars: dict[Atom, Value] = {
-        Parameter(name): int(it.values[0])
-        for name, it in launch.arguments.items()
-        if isinstance(it, ScalarArgument) and len(it.values) == 1 and isinstance(it.values[0], int)
-    }
+    scalars: dict[Atom, Value] = {Parameter(name): int(it) for name, it in launch.integers.items()}
     try:
         return int(evaluate(value, scalars))
     except UnknownValueError:

@@ -309,13 +309,9 @@ def _edge(clues: Clues, forms: Forms, inside: ir.Builtin) -> None:
             or not all(map(is_scalar_parameter, end.atoms()))
         ):
             continue
-        ids = [(mono[0], coef) for mono, coef in form.terms.items() if _is_global_id(mono)]
-        others = {it for mono in form.terms for it in mono if isinstance(it, Id)}
-        match ids:
-            case [(Id(dimension=dimension) as only, 1)] if others == {only} and end.atoms():
-                clues.bounds.setdefault(dimension, Form(end.without_constant()))
-            case _:
-                pass
+        dimension = _dimension_of(form)
+        if dimension is not None and end.atoms():
+            clues.bounds.setdefault(dimension, Form(end.without_constant()))
 
 
 def _period(clues: Clues, forms: Forms, remainder: ir.Binary) -> None:
@@ -326,13 +322,20 @@ def _period(clues: Clues, forms: Forms, remainder: ir.Binary) -> None:
     end, form = forms.form(remainder.right), forms.form(remainder.left)
     if end is None or form is None or end.constant or not all(map(is_scalar_parameter, end.atoms())):
         return
+    dimension = _dimension_of(form)
+    if dimension is not None and len(form.terms) > 1:
+        clues.bounds.setdefault(dimension, end)
+
+
+def _dimension_of(form: Form) -> int | None:
+    """Return the dimension of the global id that a form moves with one by one, if that is its only id."""
     ids = [(mono[0], coef) for mono, coef in form.terms.items() if _is_global_id(mono)]
     others = {it for mono in form.terms for it in mono if isinstance(it, Id)}
     match ids:
-        case [(Id(dimension=dimension) as only, 1)] if others == {only} and len(form.terms) > 1:
-            clues.bounds.setdefault(dimension, end)
+        case [(Id(dimension=dimension) as only, 1)] if others == {only}:
+            return dimension
         case _:
-            pass
+            return None
 
 
 def _unraised(value: ir.Expression, forms: Forms) -> ir.Expression:

@@ -219,6 +219,15 @@ class Launch:
         return argument.values[0] if isinstance(argument, ScalarArgument) else None
 
     @property
+    def integers(self) -> dict[str, int]:
+        """The scalar arguments that are integers, by name."""
+        return {
+            name: it.values[0]
+            for name, it in self.arguments.items()
+            if isinstance(it, ScalarArgument) and len(it.values) == 1 and isinstance(it.values[0], int)
+        }
+
+    @property
     def files(self) -> frozenset[str]:
         """The files that buffers are read from, as far as they may be read."""
         named = [

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _FAMILIES = {"CM101": "CM101", "CM102": "CM101", "CM103": "CM103", "CM105": "CM105"}
 """Codes of findings about accesses of one buffer, and what they are put together as."""
 _DIRECTIONS = {"CM101": Direction.LOAD, "CM102": Direction.STORE}
-_LOUDEST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT)
 MOST_RELATED = 16
 """Places that one finding points at."""
 
@@ -74,7 +73,7 @@ def _cause(finding: Finding, access: AccessAnalysis) -> object:
 def _importance(finding: Finding, access: AccessAnalysis) -> tuple[int, float, bool]:
     share = finding.data.get("share")
     is_store = access.access.direction is Direction.STORE
-    return _LOUDEST_FIRST.index(finding.severity), -(share if isinstance(share, float) else 0.0), is_store
+    return list(Severity).index(finding.severity), -(share if isinstance(share, float) else 0.0), is_store
 
 
 def _as_one(group: Sequence[tuple[Finding, AccessAnalysis]]) -> Finding:

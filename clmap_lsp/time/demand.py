@@ -12,7 +12,6 @@ from clmap_lsp.compiled.counts import Executed, Profile
 from clmap_lsp.compiled.machine_code import Instruction, Pipe
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.machine import HOW_OFTEN, WHETHER
-from clmap_lsp.launch.model import ScalarArgument
 from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_combined_stores
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand, made_one
 from clmap_lsp.time.facts import TimeFacts
@@ -230,7 +229,7 @@ def demand(
     sizes = object_sizes(made.probed.kernel, launch)
     accesses = with_kept_tables(accesses, sizes, min(groups, facts.compute_units), cache)
     warps = float(found.simd_groups)
-    private = _private(run, _integers(launch), seen.spilled, facts.simd_width)
+    private = _private(run, launch.integers, seen.spilled, facts.simd_width)
     orders = orders_of(run.compiled.code.blocks, run.weights)
     path = _path(run, accesses, facts, private, warps, orders)
     best = tuple(it.at_its_best() for it in accesses)
@@ -319,15 +318,6 @@ def _kept(run: Executed, found: Profile, each: float, items: int) -> Kept:
             if it.memory is not None and it.memory.space == "private":
                 moved += weight * it.memory.size
     return Kept(each * items, moved / max(float(found.simd_groups), 1.0) / each)
-
-
-def _integers(launch: Launch) -> dict[str, int]:
-    """Return the launch's integer scalars."""
-    return {
-        name: it.values[0]
-        for name, it in launch.arguments.items()
-        if isinstance(it, ScalarArgument) and len(it.values) == 1 and isinstance(it.values[0], int)
-    }
 
 
 def _private(run: Executed, scalars: Mapping[str, int], spilled: float, lanes: int) -> PrivateDemand:

@@ -13,6 +13,7 @@ from dataclasses import field
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, Expression, Kernel, Variable, VariableKind
+from clmap_lsp.time.origins import VARYING
 
 _ADDS = frozenset({BinaryOp.ADD, BinaryOp.SUB})
 _BOUNDED = frozenset({BinaryOp.AND, BinaryOp.REM})
@@ -85,23 +86,4 @@ class Differing:
         return self.scalars.get(it.variable.name) if it.variable.kind is VariableKind.PARAMETER else None
 
     def _is_alike(self, it: Expression) -> bool:
-        return not any(
-            (isinstance(node, ir.Read) and node.variable in self.varying) or _is_id(node)
-            for node in ir.nodes(it)
-        )
-
-
-IDS = frozenset(
-    {
-        ir.WorkItemQuery.GLOBAL_ID,
-        ir.WorkItemQuery.LOCAL_ID,
-        ir.WorkItemQuery.GLOBAL_LINEAR_ID,
-        ir.WorkItemQuery.LOCAL_LINEAR_ID,
-        ir.WorkItemQuery.SUB_GROUP_LOCAL_ID,
-    }
-)
-"""What differs between lanes from the start."""
-
-
-def _is_id(it: Expression) -> bool:
-    return isinstance(it, ir.WorkItem) and it.query in IDS
+        return not any(VARYING.holds(node, self.varying) for node in ir.nodes(it))

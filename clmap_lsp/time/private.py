@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
-from clmap_lsp.time.differing import IDS, Differing
+from clmap_lsp.source.types import AddressSpace, ArrayType
+from clmap_lsp.time.differing import Differing
+from clmap_lsp.time.origins import DATA, VARYING, differs, fixpoint, space_of
 
 if TYPE_CHECKING:
     from clmap_lsp.source.ir import Expression, Kernel, Variable
@@ -60,8 +61,8 @@ def spreads(kernel: Kernel, scalars: Mapping[str, int] = _NO_SCALARS) -> Mapping
 
     Sites at which all lanes have one index are left out.
     """
-    differing = Differing.of(kernel, _fixpoint(kernel, _VARYING), scalars)
-    data = _fixpoint(kernel, _DATA)
+    differing = Differing.of(kernel, fixpoint(kernel, VARYING), scalars)
+    data = fixpoint(kernel, DATA)
     found: dict[int, Spread] = {}
     _collect(kernel.body, differing, data, 1.0, found)
     return found
@@ -73,7 +74,7 @@ def _collect(
     for it in block:
         if isinstance(it, (ir.Load, ir.Store)) and _is_spread(it.pointer, differing.varying):
             found[it.site] = _spread(it.pointer, it.size, share, differing)
-        decided = isinstance(it, (ir.If, ir.Switch)) and _differs(it, data, _DATA)
+        decided = isinstance(it, (ir.If, ir.Switch)) and differs(it, data, DATA)
         for body in ir.blocks(it):
             _collect(body, differing, data, share * (_SHARE if decided else 1.0), found)
 
@@ -87,13 +88,8 @@ def lines_and_sectors(spread: Spread, lanes: int) -> tuple[float, float]:
     return lines, sectors
 
 
-def _space(pointer: Expression) -> AddressSpace | None:
-    kind = getattr(pointer, "type", None)
-    return kind.space if isinstance(kind, PointerType) else None
-
-
 def _is_spread(pointer: Expression, varying: Collection[Variable]) -> bool:
-    return _space(pointer) is _PRIVATE and any(_VARYING.holds(it, varying) for it in ir.nodes(pointer))
+    return space_of(pointer) is _PRIVATE and any(VARYING.holds(it, varying) for it in ir.nodes(pointer))
 
 
 def _spread(pointer: Expression, size: int, share: float, differing: Differing) -> Spread:
@@ -103,50 +99,3 @@ def _spread(pointer: Expression, size: int, share: float, differing: Differing) 
         if isinstance(node, ir.ObjectAddress) and isinstance(node.variable.type, ArrayType):
             return Spread(max(int(min(node.variable.type.size // max(size, 1), values)), 1), share)
     return Spread(1, share)
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Where values come from that are followed: into variables, through branches that they decide."""
-
-    queries: frozenset[ir.WorkItemQuery]
-    spaces: frozenset[AddressSpace]
-    """Of the memory whose contents are such values."""
-
-    def holds(self, node: Expression, variables: Collection[Variable]) -> bool:
-        if isinstance(node, ir.WorkItem):
-            return node.query in self.queries
-        return isinstance(node, ir.Read) and node.variable in variables
-
-
-_VARYING = _Origin(IDS, frozenset({_PRIVATE, AddressSpace.LOCAL}))
-"""What may differ between lanes: by id, by what was loaded, or by a branch."""
-_DATA = _Origin(frozenset(), frozenset(AddressSpace))
-"""What memory holds."""
-
-
-def _fixpoint(kernel: Kernel, origin: _Origin) -> set[Variable]:
-    """Return the variables that may hold values of an origin."""
-    found: set[Variable] = set()
-    before = -1
-    while len(found) != before:
-        before = len(found)
-        _follow(kernel.body, found, origin, divergent=False)
-    return found
-
-
-def _follow(block: ir.Block, found: set[Variable], origin: _Origin, *, divergent: bool) -> None:
-    """Add what a block makes such. Lanes that are still in a loop have made as many turns."""
-    for it in block:
-        differs = _differs(it, found, origin)
-        if isinstance(it, ir.Load):
-            differs = differs or _space(it.pointer) in origin.spaces
-        if differs or divergent:
-            found.update(ir.written(it))
-        inside = divergent or (differs and isinstance(it, (ir.If, ir.Switch)))
-        for body in ir.blocks(it):
-            _follow(body, found, origin, divergent=inside)
-
-
-def _differs(it: ir.Statement, found: set[Variable], origin: _Origin) -> bool:
-    return any(origin.holds(node, found) for part in ir.expressions(it) for node in ir.nodes(part))

@@ -44,20 +44,18 @@ def as_compiled(
         waits: compile the kernels that such a finding is about; else only what was compiled before counts.
     """
     by_name = {it.name: it for it in _compiled_kernels(findings, kernels)}
-    left = []
-    for finding in findings:
-        judged: Finding | None = finding
-        if (kernel := by_name.get(finding.kernel or "")) is None:
-            pass
-        elif finding.code == _OF_MEMORY:
+
+    def judged(finding: Finding) -> Finding | None:
+        kernel, judge = by_name.get(finding.kernel or ""), _OF_REGISTERS.get(finding.code)
+        if kernel is None:
+            return finding
+        if finding.code == _OF_MEMORY:
             memory = private_memory(kernel.kernel, device, constants, waits=waits)
-            judged = finding if memory is None else _spilled(finding, memory)
-        elif judge := _OF_REGISTERS.get(finding.code):
-            found = resources(kernel.kernel, device, constants, waits=waits)
-            judged = finding if found is None else judge(finding, kernel, found, device)
-        if judged is not None:
-            left.append(judged)
-    return tuple(left)
+            return finding if memory is None else _spilled(finding, memory)
+        found = None if judge is None else resources(kernel.kernel, device, constants, waits=waits)
+        return finding if judge is None or found is None else judge(finding, kernel, found, device)
+
+    return tuple(it for it in map(judged, findings) if it is not None)
 
 
 def compiles_more(

@@ -235,7 +235,8 @@ class OpenedFile:
         findings = self.findings(selection, predicts=False, waits=False)
         is_news = compiles_more(findings, self.analysis.kernels, self.device, self.program.constants)
         if self.times():
-            concerned = {it.kernel for it in findings if it.code in TIMED_RULES | RECORDED_RULES}
+            asking = TIMED_RULES | RECORDED_RULES
+            concerned = {it.kernel for it in findings if it.code in asking}
             for kernel in self.analysis.kernels:
                 if kernel.name in concerned:
                     self._times.enlarged(kernel, self.device, self.program.constants, waits=True)

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.workbench.timing import ACCESS_RULES, Enlarged, accesses_of
+from clmap_lsp.workbench.timing import ACCESS_RULES, LOUD, Enlarged, accesses_of
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.time.model import Prediction
-
-_Bound = Callable[["Prediction", Collection[int]], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +27,22 @@ class _Record:
 
     least: float
     """Times as fast, from which it speaks."""
-    bound: Callable[[], _Bound]
+    bound: Callable[[Prediction, Collection[int]], float]
+    """How many times as fast a launch could be with the best of some accesses."""
     if_all: str
     """What the bound supposes."""
 
 
-def _by_staging() -> _Bound:
+def _by_staging(time: Prediction, sites: Collection[int]) -> float:
     from clmap_lsp.time.losses import most_by_staging
 
-    return most_by_staging
+    return most_by_staging(time, sites)
 
 
-def _by_order() -> _Bound:
+def _by_order(time: Prediction, sites: Collection[int]) -> float:
     from clmap_lsp.time.losses import most_by_order
 
-    return most_by_order
+    return most_by_order(time, sites)
 
 
 _RECORDS = {
@@ -69,7 +68,7 @@ def held_against_times(
     louder: dict[str, set[int]] = {}
     for it in findings:
         kernel = by_name.get(it.kernel or "")
-        is_told = it.time is not None and it.severity in (Severity.WARNING, Severity.INFORMATION)
+        is_told = it.time is not None and it.severity in LOUD
         if kernel is not None and it.code in ACCESS_RULES and is_told:
             louder.setdefault(kernel.name, set()).update(one.access.site for one in accesses_of(it, kernel))
     result = []
@@ -104,8 +103,7 @@ def _held(
     if at is None or not settled:
         return finding
     sites = {it.access.site for it in kernel.accesses if it.access.buffer == at.buffer}
-    bound = record.bound()
-    most = max(bound(it, sites) for it in settled)
+    most = max(record.bound(it, sites) for it in settled)
     supposed = record.if_all.format(buffer=at.buffer)
     is_denied = most < record.least
     line = f"{'Not here: at' if is_denied else 'At'} most {most:.2g} times as fast on {settled[0].facts.name}"

@@ -25,7 +25,8 @@ _ATOMICS = "CM512"
 TIMED_RULES = ACCESS_RULES | {_ATOMICS}
 _LONG_S = 0.05
 """A launch of a real size takes less: drivers of displays end kernels after some seconds."""
-_LOUD = (Severity.WARNING, Severity.INFORMATION)
+LOUD = (Severity.WARNING, Severity.INFORMATION)
+"""What becomes a hint where it loses no time."""
 
 
 class Times:
@@ -200,5 +201,5 @@ def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
         return replace(finding, message=f"{finding.message}\n{line}", time=lost)
     bound = bound_text(lost.bound)
     line = f"Hardly any time: {percent(lost.share)} of {whole}, bound by {bound} (predicted)."
-    severity = Severity.HINT if finding.severity in _LOUD else finding.severity
+    severity = Severity.HINT if finding.severity in LOUD else finding.severity
     return replace(finding, message=f"{finding.message}\n{line}", severity=severity, time=lost)
